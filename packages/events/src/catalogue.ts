@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import { artifactStored, historyCompacted, systemSnapshotTaken } from './context.js';
+import type { EventDefinition } from './define-event.js';
+import { changeRequested, promptAccepted, promptCancelled, stopRequested } from './input.js';
+import { answerInterrupted, modelAnswered, modelCallFailed } from './model.js';
+import { lateResultReported, ownershipReleased, ownershipTaken } from './ownership.js';
+import { pluginSetChanged } from './plugin.js';
+import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } from './run.js';
+import { sessionCreated, sessionRelabeled } from './session.js';
+import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
+
+/** Every fact that this build of the core knows. Adding one here makes every handler map that lacks it fail to compile. */
+export const catalogue = {
+  SessionCreated: sessionCreated,
+  SessionRelabeled: sessionRelabeled,
+  OwnershipTaken: ownershipTaken,
+  OwnershipReleased: ownershipReleased,
+  LateResultReported: lateResultReported,
+  PromptAccepted: promptAccepted,
+  PromptCancelled: promptCancelled,
+  StopRequested: stopRequested,
+  ChangeRequested: changeRequested,
+  RunStarted: runStarted,
+  RunEnded: runEnded,
+  StepStarted: stepStarted,
+  StepCheckpointed: stepCheckpointed,
+  ChangeApplied: changeApplied,
+  ModelAnswered: modelAnswered,
+  ModelCallFailed: modelCallFailed,
+  AnswerInterrupted: answerInterrupted,
+  ToolCallDecided: toolCallDecided,
+  ToolCallStarted: toolCallStarted,
+  ToolCallSettled: toolCallSettled,
+  SystemSnapshotTaken: systemSnapshotTaken,
+  HistoryCompacted: historyCompacted,
+  ArtifactStored: artifactStored,
+  PluginSetChanged: pluginSetChanged,
+} as const;
+
+export type Catalogue = typeof catalogue;
+export type CoreType = keyof Catalogue;
+export type PayloadOf<Type extends CoreType> = z.output<Catalogue[Type]['schema']>;
+
+/** A core fact before it is stored: its type and its payload. */
+export type CoreFact = { [Type in CoreType]: { readonly type: Type; readonly payload: PayloadOf<Type> } }[CoreType];
+
+/** One handler for each core fact. */
+export type FactHandlers<Argument extends unknown[], Result> = {
+  readonly [Type in CoreType]: (payload: PayloadOf<Type>, ...argument: Argument) => Result;
+};
+
+export const coreTypes = Object.keys(catalogue) as readonly CoreType[];
+
+export function isCoreType(type: string): type is CoreType {
+  return Object.hasOwn(catalogue, type);
+}
+
+/** The definition of a core type, without its exact payload. */
+export function coreDefinition(type: CoreType): EventDefinition {
+  return catalogue[type] as unknown as EventDefinition;
+}

@@ -1,0 +1,43 @@
+export { catalogue, coreDefinition, coreTypes, isCoreType } from './catalogue.js';
+export type { Catalogue, CoreFact, CoreType, FactHandlers, PayloadOf } from './catalogue.js';
+export { artifactStored, historyCompacted, systemBlock, systemSnapshotTaken } from './context.js';
+export type { SystemBlock } from './context.js';
+export { defineEvent, isPluginType } from './define-event.js';
+export type { EventDefinition } from './define-event.js';
+export { decodeEnvelope, eventEnvelopeV1, eventEnvelopeV1Version, projectEnvelope } from './envelope.js';
+export type { DecodedEnvelope, EventEnvelopeV1, ProjectedEvent } from './envelope.js';
+export { FactRegistry, readMetadata, wireTypes } from './fact-registry.js';
+export type { ReadFact, RecordedFact, Upcaster } from './fact-registry.js';
+export { claimedHashes, FIRST_PREV_HASH, isFactIntact, sealMetadata } from './hash-chain.js';
+export type { FactText, Sha256 } from './hash-chain.js';
+export { change, promptText } from './input.js';
+export type { Change } from './input.js';
+export { jsonValue, providerMetadata } from './json.js';
+export type { JsonValue, ProviderMetadata } from './json.js';
+export { actor, factMetadata, labels } from './metadata.js';
+export type { Actor, FactMetadata, Labels, Lane } from './metadata.js';
+export { answerOnWire, answerText, argumentText, finishReason, modelPurpose, partOnWire } from './model.js';
+export type { FinishReason, ModelPurpose } from './model.js';
+export {
+  addUsage,
+  answerPart,
+  artifactReference,
+  filePart,
+  noUsage,
+  textPart,
+  toolCallPart,
+  usage,
+  userPart,
+} from './parts.js';
+export type { AnswerPart, ArtifactReference, FilePart, ReasoningPart, TextPart, ToolCallPart } from './parts.js';
+export type { Usage, UserPart } from './parts.js';
+export { activePlugin } from './plugin.js';
+export type { ActivePlugin } from './plugin.js';
+export { failure, runStatus, stepView } from './run.js';
+export type { Failure, RunStatus, StepView } from './run.js';
+export { draftStream, keyText, leaseStream, sessionKeyOf, sessionStream, streamCategory } from './stream-name.js';
+export type { SessionKey, StreamCategory } from './stream-name.js';
+export { callOrigin, effectContract, gateDecision, settlementStatus } from './tool.js';
+export type { CallOrigin, EffectContract, GateDecision, SettlementStatus } from './tool.js';
+export { present, usageOnWire } from './wire.js';
+export type { SingleWireRule, WireEvent, WireLookup, WireRule } from './wire.js';

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { defineEvent } from './define-event.js';
+import { userPart, type UserPart } from './parts.js';
+
+/**
+ * A prompt is in the session for good. `mode` is `turn` when it opens a turn at once, `queue` when its turn waits for
+ * the one that runs, and `steer` when it joins the running turn `turnId` at its next step boundary.
+ */
+export const promptAccepted = defineEvent({
+  type: 'PromptAccepted',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({
+    promptId: z.string(),
+    turnId: z.string(),
+    messageId: z.string(),
+    mode: z.enum(['turn', 'queue', 'steer']),
+    parts: z.array(userPart),
+  }),
+  wire: {
+    type: 'prompt_accepted',
+    payload: (fact) => ({
+      prompt_id: fact.promptId,
+      turn_id: fact.turnId,
+      message_id: fact.messageId,
+      mode: fact.mode,
+      text: promptText(fact.parts),
+    }),
+  },
+});
+
+/** A waiting prompt will not be answered. */
+export const promptCancelled = defineEvent({
+  type: 'PromptCancelled',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({ promptId: z.string(), reason: z.string() }),
+  wire: { type: 'prompt_cancelled', payload: (fact) => ({ prompt_id: fact.promptId, reason: fact.reason }) },
+});
+
+/** Someone wants the turn to end. The metadata's actor says who. */
+export const stopRequested = defineEvent({
+  type: 'StopRequested',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({ turnId: z.string(), reason: z.string().exactOptional() }),
+  wire: { type: 'stop_requested', payload: (fact) => ({ turn_id: fact.turnId, reason: fact.reason }) },
+});
+
+/** What a change asks for: another model by its name, or the system frozen as it is now, remade, or let loose. */
+export const change = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('model'), model: z.string() }),
+  z.strictObject({ kind: z.literal('system'), action: z.enum(['freeze', 'refresh', 'follow']) }),
+  z.strictObject({ kind: z.literal('compact') }),
+]);
+export type Change = z.output<typeof change>;
+
+/** A change that takes effect at the next step boundary, or at once when no turn runs. */
+export const changeRequested = defineEvent({
+  type: 'ChangeRequested',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({ changeId: z.string(), change }),
+  wire: { type: 'change_requested', payload: (fact) => ({ change_id: fact.changeId, ...fact.change }) },
+});
+
+/** The text parts of a prompt, joined by line ends. */
+export function promptText(parts: readonly UserPart[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { defineEvent } from './define-event.js';
+import { jsonValue } from './json.js';
+import { usage } from './parts.js';
+import { usageOnWire } from './wire.js';
+
+/** A typed failure as it is kept in facts: `code` is from the error table or a plugin's own. */
+export const failure = z.strictObject({ code: z.string(), message: z.string(), data: jsonValue.exactOptional() });
+export type Failure = z.output<typeof failure>;
+
+/** One attempt at a turn begins. */
+export const runStarted = defineEvent({
+  type: 'RunStarted',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({
+    runId: z.string(),
+    turnId: z.string(),
+    deciderVersion: z.int().positive(),
+    resumedFrom: z.string().exactOptional(),
+    /** What the session's last step relied on and this node does not have; the resume was told to go on without. */
+    without: z.array(z.strictObject({ kind: z.string(), id: z.string() })).exactOptional(),
+  }),
+  wire: {
+    type: 'agent_start',
+    payload: (fact, lookup) => ({
+      prompt: lookup.promptText(fact.turnId) ?? '',
+      run_id: fact.runId,
+      turn_id: fact.turnId,
+      resumed_from: fact.resumedFrom,
+    }),
+  },
+});
+
+export const runStatus = z.enum(['completed', 'failed', 'cancelled', 'handed-over', 'superseded']);
+export type RunStatus = z.output<typeof runStatus>;
+
+/** One attempt at a turn ends; the turn ends with it unless it was handed over or superseded. */
+export const runEnded = defineEvent({
+  type: 'RunEnded',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({
+    runId: z.string(),
+    turnId: z.string(),
+    status: runStatus,
+    failure: failure.exactOptional(),
+    steps: z.int().nonnegative(),
+    usage,
+  }),
+  wire: {
+    types: ['agent_end', 'error', 'run_ended'],
+    project: (fact, lookup) => {
+      const common = { run_id: fact.runId, turn_id: fact.turnId, usage: usageOnWire(fact.usage) };
+      if (fact.status === 'failed') {
+        const message = fact.failure?.message ?? 'The turn failed.';
+        return [{ type: 'error', payload: { message, code: fact.failure?.code ?? 'PERDURE_INTERNAL', ...common } }];
+      }
+      if (fact.status === 'completed' || fact.status === 'cancelled') {
+        const text = lookup.answerText(fact.turnId) ?? '';
+        return [{ type: 'agent_end', payload: { text, ...common, meta: { status: fact.status } } }];
+      }
+      return [{ type: 'run_ended', payload: { ...common, status: fact.status } }];
+    },
+  },
+});
+
+/** What a step sees: frozen when it starts and unchanged until it ends. Digests are `sha256:<64 hex>`. */
+export const stepView = z.strictObject({
+  model: z.strictObject({ name: z.string(), provider: z.string(), modelId: z.string() }),
+  /** Digest of the names, descriptions and input schemas of all tools, in order. */
+  tools: z.strictObject({ digest: z.string(), names: z.array(z.string()).exactOptional() }),
+  /** Digest of the system blocks, in order. */
+  system: z.string(),
+  /** Digest of the whole request: system, tools and history. */
+  prompt: z.string(),
+  /** How many messages of the conversation the request holds, and the running digest of them. */
+  history: z.strictObject({ messages: z.int().nonnegative(), digest: z.string() }),
+  /** The gates that a call passes, by id, and the digest of the policy that they apply. */
+  gates: z.array(z.string()),
+  policy: z.string(),
+});
+export type StepView = z.output<typeof stepView>;
+
+/** A model call is about to be made. `joined` are the prompts whose messages the model sees for the first time. */
+export const stepStarted = defineEvent({
+  type: 'StepStarted',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({
+    stepId: z.string(),
+    index: z.int().nonnegative(),
+    joined: z.array(z.string()),
+    view: stepView,
+  }),
+  wire: { type: 'turn_start', payload: (fact) => ({ turn: fact.index + 1, step_id: fact.stepId }) },
+  isDetail: (fact) => fact.joined.length === 0,
+});
+
+/** A step is over: its answer and all its calls are settled. The run may be resumed from here. */
+export const stepCheckpointed = defineEvent({
+  type: 'StepCheckpointed',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({ stepId: z.string(), index: z.int().nonnegative(), usage }),
+  wire: {
+    type: 'turn_end',
+    payload: (fact) => ({ turn: fact.index + 1, step_id: fact.stepId, usage: usageOnWire(fact.usage) }),
+  },
+  isDetail: () => true,
+});
+
+/** A requested change took effect, or could not. */
+export const changeApplied = defineEvent({
+  type: 'ChangeApplied',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({ changeId: z.string(), failure: failure.exactOptional() }),
+  wire: {
+    type: 'change_applied',
+    payload: (fact) => ({
+      change_id: fact.changeId,
+      success: fact.failure === undefined,
+      error: fact.failure?.message,
+      error_code: fact.failure?.code,
+    }),
+  },
+});

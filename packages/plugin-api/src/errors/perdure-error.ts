@@ -1,0 +1,42 @@
+import { errorTable, type ErrorCode, type ErrorEntry } from './table.js';
+
+const BRAND = Symbol.for('perdure.error');
+
+/** Ids and small scalars; never prompts, contents or secrets. */
+export type ErrorData = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The only error that Perdure throws on purpose. Tell it apart with `isPerdureError`, never by class or message. */
+export class PerdureError extends Error {
+  override readonly name = 'PerdureError';
+  readonly code: ErrorCode;
+  readonly data: ErrorData;
+
+  constructor(code: ErrorCode, data: ErrorData = {}, options?: { readonly cause?: unknown }) {
+    super(errorMessage(code, data), options);
+    this.code = code;
+    this.data = data;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Kind, retryability and HTTP status of the code. */
+  get entry(): ErrorEntry {
+    return errorTable[this.code];
+  }
+}
+
+/** Whether a value is a PerdureError, also one of another copy of this package, and has the code if one is given. */
+export function isPerdureError(error: unknown, code?: ErrorCode): error is PerdureError {
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+  return code === undefined || (error as unknown as PerdureError).code === code;
+}
+
+/** The message of a code with its data filled in; a member that the data lacks stays as its name. */
+export function errorMessage(code: ErrorCode, data: ErrorData): string {
+  return errorTable[code].message.replace(/\{(\w+)\}/g, (_, name: string) => String(data[name] ?? name));
+}
+
+/** What a thrown value says, for the `reason` of an error's data. Long texts are cut. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -1,0 +1,117 @@
+/** Who must act on an error: the caller, nobody (it was refused), whoever lost a race, the operator, or we. */
+export type ErrorKind = 'caller' | 'refused' | 'conflict' | 'unavailable' | 'bug';
+
+export interface ErrorEntry {
+  /** Message template; `{name}` is replaced by the member `name` of the error's data. */
+  readonly message: string;
+  readonly kind: ErrorKind;
+  /** Whether the same call may succeed later without a change by the caller. */
+  readonly retryable: boolean;
+  /** HTTP status for servers. */
+  readonly status: number;
+}
+
+function caller(message: string, status = 400): ErrorEntry {
+  return { message, kind: 'caller', retryable: false, status };
+}
+function refused(message: string, status = 403): ErrorEntry {
+  return { message, kind: 'refused', retryable: false, status };
+}
+function conflict(message: string, retryable = false): ErrorEntry {
+  return { message, kind: 'conflict', retryable, status: 409 };
+}
+function unavailable(message: string, retryable = true): ErrorEntry {
+  return { message, kind: 'unavailable', retryable, status: 503 };
+}
+
+/** Every code that this project throws or writes into facts. `docs` and a test hold it equal to the code, both ways. */
+export const errorTable = {
+  // Configuration and start-up.
+  PERDURE_CONFIGURATION: caller('The configuration is not valid at "{field}": {reason}.'),
+  PERDURE_SESSION_CONFIGURATION: caller('The session option "{field}" is not valid: {reason}.'),
+  PERDURE_SESSION_INITIALIZATION: unavailable(
+    'The resource "{resource}" of the session could not be initialised: {reason}.',
+  ),
+  PERDURE_ASYNC_BUILD_REQUIRED: caller(
+    'The session needs "{resource}", which must be initialised first: await agent.ready().',
+  ),
+  PERDURE_PLUGIN_INVALID: caller('The plugin "{plugin}" is not valid at "{field}": {reason}.'),
+  PERDURE_PLUGIN_API_MISMATCH: caller(
+    'The plugin "{plugin}" is made for api {actual}; this runtime offers api {expected}.',
+  ),
+  PERDURE_PLUGIN_NOT_FOUND: caller('The plugin "{plugin}" could not be loaded: {reason}.', 404),
+  PERDURE_PLUGIN_NEEDS: caller('The plugin "{plugin}" needs "{token}", which nothing provides.'),
+  PERDURE_PLUGIN_DUPLICATE: caller('Both "{plugin}" and "{other}" provide "{token}", which has room for one.'),
+  PERDURE_PLUGIN_CYCLE: caller('Plugins need each other in a circle: {cycle}.'),
+  PERDURE_PLUGIN_FAILED: unavailable('The plugin "{plugin}" failed in {stage}: {reason}.', false),
+  PERDURE_TOKEN_MISSING: caller('Nothing provides "{token}".'),
+
+  // Sessions.
+  PERDURE_SESSION_NOT_FOUND: caller('There is no session "{session}".', 404),
+  PERDURE_SESSION_EXISTS: conflict('The session "{session}" exists already.'),
+  PERDURE_SESSION_BUSY: conflict('The session "{session}" is busy with turn "{turn}".', true),
+  PERDURE_SESSION_CLOSED: caller('The session "{session}" is closed in this process.', 409),
+  PERDURE_SESSION_OWNED: conflict('The session "{session}" is owned by the live node "{node}".', true),
+  PERDURE_SESSION_FENCED: conflict('This node lost the session "{session}" to epoch {epoch}.'),
+  PERDURE_FACT_NEWER: refused(
+    'The session "{session}" holds a fact that this build does not know: {type} at revision {revision}.',
+    409,
+  ),
+  PERDURE_INPUT_INVALID: caller('The input is not valid at "{field}": {reason}.'),
+  PERDURE_CURSOR_INVALID: caller('The cursor does not belong to the session "{session}".'),
+  PERDURE_TURN_NOT_FOUND: caller('The session "{session}" has no turn "{turn}".', 404),
+  PERDURE_RUN_NOT_FOUND: caller("no loop checkpoint found for run '{run}'", 404),
+  PERDURE_RUN_ENDED: conflict('The run "{run}" has ended as {status}.'),
+  PERDURE_STORE_REQUIRED: caller('resume_run requires a session_store'),
+  PERDURE_NOT_SUPPLIED: refused('The session needs the {kind} "{id}", which this node does not have.', 409),
+  PERDURE_TENANT_MISMATCH: refused('The session belongs to another tenant.'),
+
+  // Models.
+  PERDURE_MODEL_MISSING: caller('The agent "{agent}" has no model; give it one.'),
+  PERDURE_MODEL_UNKNOWN: caller('The agent "{agent}" has no model named "{model}".'),
+  PERDURE_MODEL_INVALID: caller('The model "{model}" is not a LanguageModel of specification v2, v3 or v4.'),
+  PERDURE_MODEL_RATE_LIMITED: unavailable('The provider refuses further calls at the moment.'),
+  PERDURE_MODEL_UNAVAILABLE: unavailable('The provider could not answer.'),
+  PERDURE_MODEL_AUTHENTICATION: refused('The provider refused the credentials.', 401),
+  PERDURE_MODEL_REQUEST: caller('The provider refused the request.'),
+  PERDURE_MODEL_CONTEXT_OVERFLOW: caller("The request is larger than the model's context window.", 413),
+  PERDURE_MODEL_TIMEOUT: unavailable('The provider gave nothing for {ms} ms.'),
+  PERDURE_MODEL_PROTOCOL: unavailable('The answer of the provider ended early or could not be read.'),
+  PERDURE_ANSWER_TOO_LARGE: refused('The answer is larger than the store can keep.', 413),
+
+  // Tools.
+  PERDURE_TOOL_UNKNOWN: caller('There is no tool "{tool}".', 404),
+  PERDURE_TOOL_INPUT: caller('The arguments of "{tool}" are not valid at "{field}": {reason}.'),
+  PERDURE_TOOL_DENIED: refused('The call of "{tool}" was denied: {reason}.'),
+  PERDURE_TOOL_NOBODY_TO_ASK: refused('The call of "{tool}" needs a permission and there is nobody to ask.'),
+  PERDURE_TOOL_FAILED: unavailable('The tool "{tool}" failed: {reason}.', false),
+  PERDURE_TOOL_TIMEOUT: unavailable('The tool "{tool}" gave nothing for {ms} ms.', false),
+  PERDURE_TOOL_CANCELLED: refused('The call of "{tool}" was cancelled.', 409),
+  PERDURE_TOOL_UNKNOWN_OUTCOME: conflict('Whether the call of "{tool}" took effect is not known; it was not repeated.'),
+  PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
+  PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
+
+  // Stores.
+  PERDURE_STORE_UNAVAILABLE: unavailable('The store cannot be used: {reason}.'),
+  PERDURE_STORE_CLOSED: unavailable('The store is closed.', false),
+  PERDURE_STORE_READ_ONLY: unavailable('The store cannot be written: {reason}.', false),
+  PERDURE_STORE_FULL: unavailable('The store has no room left.'),
+  PERDURE_STORE_DAMAGED: unavailable('The store is damaged: {reason}.', false),
+  PERDURE_STORE_TRUNCATED: unavailable('Facts are missing behind revision {lastRevision} of "{stream}".', false),
+  PERDURE_STORE_NEWER: refused('The store has schema {actual}; this build reads up to {expected}.', 409),
+  PERDURE_STORE_CONTENDED: conflict('The input could not be appended to "{session}" in {tries} tries.', true),
+  PERDURE_STORE_TOO_LARGE: caller('A fact of {bytes} bytes is larger than the limit of {limit}.', 413),
+  PERDURE_SNAPSHOT_UNSUPPORTED: caller("session store '{store}' does not support aggregate session snapshots", 501),
+  PERDURE_SNAPSHOT_INVALID: caller('The snapshot is not valid at "{field}": {reason}.'),
+  PERDURE_ARTIFACT_NOT_FOUND: caller('There is no artifact "{digest}".', 404),
+  PERDURE_CHAIN_BROKEN: unavailable('The hash chain of "{stream}" is broken at revision {revision}.', false),
+  PERDURE_ANCHOR_MISMATCH: unavailable(
+    'The stream "{stream}" does not lead to its anchor at revision {revision}.',
+    false,
+  ),
+  PERDURE_REPLAY_DIFFERS: conflict('Replay of "{session}" differs at revision {revision}: {type} ({path}).'),
+
+  PERDURE_INTERNAL: { message: 'Perdure has a bug: {reason}.', kind: 'bug', retryable: false, status: 500 },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorTable;

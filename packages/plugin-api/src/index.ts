@@ -1,0 +1,110 @@
+export { errorTable } from './errors/table.js';
+export type { ErrorCode, ErrorEntry, ErrorKind } from './errors/table.js';
+export { errorMessage, isPerdureError, PerdureError, reasonOf } from './errors/perdure-error.js';
+export type { ErrorData } from './errors/perdure-error.js';
+export { definePlugin, PLUGIN_API } from './plugin.js';
+export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js';
+export type { ArtifactStore, ByteRange } from './ports/artifact-store.js';
+export type { CliCommand, CliStreams, HttpRoute, Logger } from './ports/entry.js';
+export type {
+  AppendResult,
+  EventStore,
+  EventStoreCapabilities,
+  EventStoreLimits,
+  ExpectedRevision,
+  FactBatch,
+  NewFact,
+  ReadOptions,
+  ReadPage,
+  StoreSource,
+  StreamSource,
+  SubscribeOptions,
+} from './ports/event-store.js';
+export type {
+  Asker,
+  Gate,
+  GateAnswer,
+  Hook,
+  HookAnswer,
+  PermissionDecision,
+  PermissionPolicy,
+  PostToolUseHook,
+  PreToolUseHook,
+  Redactor,
+  RuleGate,
+  ToolCallRequest,
+  WaitingGate,
+} from './ports/governance.js';
+export type { Clock, HostEnv, IdGenerator } from './ports/host-env.js';
+export type { LanguageModel, ModelSource } from './ports/model.js';
+export type { NodePresence } from './ports/node-presence.js';
+export type {
+  ProjectionChange,
+  ProjectionCommit,
+  ProjectionRow,
+  ProjectionStore,
+  RowOptions,
+} from './ports/projection-store.js';
+export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
+export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
+export type { Reconciliation, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
+export type { Workspaces } from './ports/workspace.js';
+export type {
+  Agent,
+  AgentLimits,
+  AgentOptions,
+  AgentRegistry,
+  ListOptions,
+  Runtime,
+  SessionOptions,
+  SessionPage,
+  Sessions,
+  SessionSummary,
+} from './session/agent.js';
+export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
+export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
+export type {
+  ChangeHandle,
+  EventsOptions,
+  MessagePage,
+  MessagesOptions,
+  ResumeOptions,
+  Session,
+  SessionInfo,
+  TurnStream,
+} from './session/session.js';
+export type {
+  PromptInput,
+  PromptLike,
+  StopResult,
+  ToolOutcome,
+  TurnHandle,
+  TurnResult,
+  TurnStatus,
+  WhenBusy,
+} from './session/turn.js';
+export { manyToken, oneToken } from './token.js';
+export type { Cardinality, Scope, Token, TokenValue } from './token.js';
+export {
+  AGENTS,
+  ARTIFACT_STORE,
+  ASKER,
+  CLI_COMMANDS,
+  EVENT_STORE,
+  FACTS,
+  GATES,
+  HOOKS,
+  HOST_ENV,
+  HTTP_ROUTES,
+  LOGGER,
+  MODELS,
+  NODE_PRESENCE,
+  PERMISSION,
+  PROJECTION_STORE,
+  REDACTORS,
+  SNAPSHOT_STORE,
+  SYSTEM_BLOCKS,
+  TOOLS,
+  WORKSPACES,
+} from './tokens.js';
+export type { FactContribution } from './tokens.js';

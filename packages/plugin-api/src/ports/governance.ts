@@ -1,0 +1,97 @@
+import type { EffectContract, JsonValue } from '@perdure/events';
+
+/** A call as gates see it: the final arguments, with references in the place of secrets. */
+export interface ToolCallRequest {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+  readonly effect: EffectContract;
+  readonly origin: 'model' | 'host';
+  readonly sessionId: string;
+  readonly turnId: string | undefined;
+  readonly workspace: string | undefined;
+  /** What permission patterns are matched with. */
+  readonly subjects: readonly string[];
+}
+
+/** Decides by rules whether a call is allowed, without asking or waiting for anyone. */
+export interface PermissionPolicy {
+  readonly id: string;
+  /** Digest of the rules: equal for equal rules, on any node. */
+  readonly digest: string;
+  decide(call: ToolCallRequest): PermissionDecision;
+}
+
+export interface PermissionDecision {
+  readonly decision: 'allow' | 'deny' | 'ask';
+  /** The rule that decided, as it is written in the configuration. */
+  readonly rule?: string;
+  readonly reason?: string;
+  /** A rule that would allow this call, to show to a person. */
+  readonly suggestion?: string;
+}
+
+/** Asks a person about a call that the permission policy leaves open. */
+export interface Asker {
+  ask(call: ToolCallRequest, decision: PermissionDecision, signal: AbortSignal): Promise<'allow' | 'deny'>;
+}
+
+/**
+ * One more check of every call. `decide` of a `rule` gate answers at once and always the same for the same; a `waiting`
+ * gate may call out, and its decisions are kept as inputs. A gate that throws, hangs or answers nonsense denies.
+ */
+export type Gate = RuleGate | WaitingGate;
+
+export interface RuleGate {
+  readonly id: string;
+  readonly kind: 'rule';
+  /** Digest of what the gate decides by. */
+  readonly digest: string;
+  decide(call: ToolCallRequest): GateAnswer;
+}
+
+export interface WaitingGate {
+  readonly id: string;
+  readonly kind: 'waiting';
+  /** Milliseconds until no answer counts as a denial; 30,000 when absent. */
+  readonly timeoutMs?: number;
+  decide(call: ToolCallRequest, signal: AbortSignal): Promise<GateAnswer>;
+}
+
+export type GateAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly reason: string };
+
+/**
+ * A host's own code at a fixed point of a session. `pre_tool_use` may block a call and fails closed; `post_tool_use`
+ * observes and fails open.
+ */
+export type Hook = PreToolUseHook | PostToolUseHook;
+
+export interface PreToolUseHook {
+  readonly id: string;
+  readonly event: 'pre_tool_use';
+  readonly timeoutMs?: number;
+  handle(call: ToolCallRequest, signal: AbortSignal): Promise<HookAnswer | undefined>;
+}
+
+export interface HookAnswer {
+  readonly action: 'continue' | 'block';
+  readonly reason?: string;
+}
+
+export interface PostToolUseHook {
+  readonly id: string;
+  readonly event: 'post_tool_use';
+  readonly timeoutMs?: number;
+  handle(
+    call: ToolCallRequest,
+    result: { readonly status: string; readonly output: JsonValue | undefined },
+  ): Promise<void>;
+}
+
+/** Finds texts that must not be kept or shown and replaces them. Redactors run in the order of their plugins. */
+export interface Redactor {
+  readonly id: string;
+  /** The longest text in characters that it can find, so that streams hold back no more than needed. */
+  readonly maxMatch: number;
+  redact(text: string): string;
+}

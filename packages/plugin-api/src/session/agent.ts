@@ -1,0 +1,109 @@
+import type { Labels } from '@perdure/events';
+import type { LanguageModel } from '../ports/model.js';
+import type { Tools } from '../ports/tool.js';
+import type { PluginLike } from '../plugin.js';
+import type { Session } from './session.js';
+
+export interface AgentOptions {
+  readonly id: string;
+  /** The model of sessions that have none of their own: an instance, or a name in `models` or of a plugin. */
+  readonly model?: LanguageModel | string;
+  readonly models?: Readonly<Record<string, LanguageModel>>;
+  readonly instruction?: string | readonly string[];
+  readonly workspace?: string;
+  readonly tools?: Tools;
+  /** Plugins of this agent alone. */
+  readonly plugins?: readonly PluginLike[];
+  /** The isolating tenant of all its sessions. */
+  readonly tenant?: string;
+  /** Whether answers are asked for as streams; `true` when absent. */
+  readonly streaming?: boolean;
+  readonly limits?: AgentLimits;
+}
+
+export interface AgentLimits {
+  /** Model calls of one turn; 200 when absent. A turn that needs more fails. */
+  readonly maxSteps?: number;
+  /** Tries of one model call; 4 when absent. */
+  readonly maxModelAttempts?: number;
+  /** Milliseconds that a model may be silent; 120,000 when absent. */
+  readonly modelSilenceMs?: number;
+  /** Characters of a tool's output that a model is shown; 65,536 when absent. The rest goes to an artifact. */
+  readonly maxOutputCharacters?: number;
+  readonly maxOutputTokens?: number;
+}
+
+export interface SessionOptions extends Labels {
+  readonly sessionId?: string;
+  /** The name of the session's own model. */
+  readonly model?: string;
+  readonly workspace?: string;
+}
+
+/** Makes sessions and runs them. */
+export interface Agent {
+  readonly id: string;
+  readonly sessions: Sessions;
+  /** Resolves when every resource is there; throws the first error that hinders it. */
+  ready(): Promise<void>;
+  /**
+   * A session, at once: its facts are read and written with its first use. Throws PERDURE_ASYNC_BUILD_REQUIRED while
+   * the agent is not ready.
+   */
+  session(workspace: string, options?: SessionOptions): Session;
+  /** Adds a plugin; sessions see it at their next step boundary. */
+  addPlugin(plugin: PluginLike): Promise<void>;
+  /** Removes a plugin that was given to this agent; sessions lose it at their next step boundary. */
+  removePlugin(name: string): Promise<boolean>;
+  /** Ends running turns at a point from which they can be resumed, releases the sessions and stops the agent's plugins. */
+  dispose(): Promise<void>;
+}
+
+export interface Sessions {
+  /** A new session; its first fact is durable when the promise resolves. */
+  create(options?: SessionOptions): Promise<Session>;
+  /** A session that exists. Labels that are given replace those that the session has. */
+  get(id: string, patch?: SessionOptions): Promise<Session>;
+  list(options?: ListOptions): Promise<SessionPage>;
+}
+
+export interface ListOptions {
+  /** At most this many; 50 when absent, 500 at the most. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface SessionPage {
+  /** The most recently changed first. */
+  readonly items: readonly SessionSummary[];
+  readonly nextCursor: string | null;
+}
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly agentId: string;
+  readonly workspace: string | null;
+  /** The beginning of the first prompt. */
+  readonly preview: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messages: number;
+  readonly totalTokens: number;
+  readonly status: 'idle' | 'running' | 'waiting' | 'read-only';
+  readonly owner: string | null;
+}
+
+/** Agents of a runtime, for plugins that reach sessions. */
+export interface AgentRegistry {
+  get(id: string): Agent | undefined;
+  list(): readonly Agent[];
+}
+
+/** A composed runtime: plugins loaded, stores open. */
+export interface Runtime {
+  agent(options: AgentOptions): Agent;
+  readonly agents: AgentRegistry;
+  /** What is loaded, for people. */
+  plugins(): readonly { readonly name: string; readonly version: string; readonly status: string }[];
+  dispose(): Promise<void>;
+}

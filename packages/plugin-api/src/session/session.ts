@@ -1,0 +1,116 @@
+import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
+import type { Message } from './message.js';
+import type { Mutation } from './mutation.js';
+import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
+
+/** A durable conversation. Its whole state is one stream of facts; this object is a view of it and may be thrown away. */
+export interface Session {
+  readonly id: string;
+  readonly agentId: string;
+  readonly tenantId: string | null;
+  readonly principal: string | null;
+  readonly agentTemplateId: string | null;
+  readonly correlationId: string | null;
+
+  /** Resolves when the prompt is durable, before any model call. A prompt during a turn steers it unless told otherwise. */
+  prompt(input: PromptLike): Promise<TurnHandle>;
+  /** A prompt and its end. Refuses with PERDURE_SESSION_BUSY while a turn runs. */
+  send(input: PromptLike): Promise<TurnResult>;
+  /** A prompt and its events as they happen. Refuses as `send` does. Leaving the loop cancels nothing. */
+  stream(input: PromptLike): TurnStream;
+  /** Goes on with the turn of a run that did not end, as a new run. */
+  resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult>;
+  /** Goes on with the turn that did not end, if there is one. */
+  resume(options?: ResumeOptions): Promise<TurnHandle | null>;
+  /** Ends the running turn and takes back prompts that wait. */
+  stop(reason?: string): Promise<StopResult>;
+
+  /** Everything from a cursor on, then what comes, until the signal aborts or the session is closed here. */
+  events(options?: EventsOptions): AsyncIterable<EventEnvelopeV1>;
+  /** Changes from now on, shaped for user interfaces. The function that it returns ends it. */
+  subscribe(listener: (mutation: Mutation) => void): () => void;
+
+  info(): Promise<SessionInfo>;
+  messages(options?: MessagesOptions): Promise<MessagePage>;
+  /** The system prompt in effect, block by block. */
+  system(): Promise<readonly SystemBlock[]>;
+  /** Freezes the system prompt as it is now. */
+  snapshot(): Promise<ChangeHandle>;
+  /** Makes the system prompt anew from the agent's present state, and keeps that if it was frozen. */
+  syncshot(): Promise<ChangeHandle>;
+  /** Asks for a change at the next step boundary; at once when no turn runs. */
+  set(change: { readonly model: string }): Promise<ChangeHandle>;
+  /** Replaces the older part of what models see by a summary of it. */
+  compact(): Promise<ChangeHandle>;
+  /** Writes the session in its exchange form to the snapshot store, in one atomic call. */
+  save(): Promise<void>;
+
+  /** Calls a tool as the trusted host: gates that guard against the model are passed by. */
+  tool(name: string, input: JsonValue): Promise<ToolOutcome>;
+  /** Calls a tool through every gate that the model's calls pass. */
+  governedTool(name: string, input: JsonValue): Promise<ToolOutcome>;
+
+  /** Lets the session go: a running turn ends at a point from which it can be resumed. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+export interface TurnStream extends AsyncIterable<EventEnvelopeV1> {
+  readonly finished: Promise<TurnResult>;
+}
+
+export interface ResumeOptions {
+  /** Take the session from a live owner. */
+  readonly takeOver?: boolean;
+  /** Go on although a model, tool or gate of the last step is not there; a fact says which. */
+  readonly withoutMissing?: boolean;
+}
+
+export interface EventsOptions {
+  /** The `metadata.cursor` of the last event that the reader has; the beginning when absent. */
+  readonly from?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface MessagesOptions {
+  /** Only messages with a smaller sequence; the newest when absent. */
+  readonly beforeSequence?: number;
+  /** At most this many; 100 when absent. */
+  readonly limit?: number;
+}
+
+export interface MessagePage {
+  /** In the order of their sequence. */
+  readonly items: readonly Message[];
+  readonly total: number;
+  readonly hasMore: boolean;
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly agentId: string;
+  readonly workspace: string | null;
+  readonly model: string | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messages: number;
+  readonly usage: Usage;
+  readonly turn: { readonly id: string; readonly status: 'running' | 'waiting'; readonly runId: string | null } | null;
+  readonly owner: { readonly node: string; readonly epoch: number } | null;
+  /** The last revision of the stream, and the hash there. */
+  readonly revision: number;
+  readonly hash: string;
+  /** Why this build may not run the session on; it can still be read. */
+  readonly readOnly: { readonly type: string; readonly revision: number } | null;
+}
+
+export interface ChangeHandle {
+  readonly id: string;
+  /** Always resolves. */
+  readonly finished: Promise<{
+    readonly success: boolean;
+    readonly error?: { readonly code: string; readonly message: string };
+  }>;
+}
+
+export type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult };

@@ -1,0 +1,71 @@
+import type { EventDefinition, Upcaster } from '@perdure/events';
+import type { ArtifactStore } from './ports/artifact-store.js';
+import type { CliCommand, HttpRoute, Logger } from './ports/entry.js';
+import type { EventStore } from './ports/event-store.js';
+import type { Asker, Gate, Hook, PermissionPolicy, Redactor } from './ports/governance.js';
+import type { HostEnv } from './ports/host-env.js';
+import type { ModelSource } from './ports/model.js';
+import type { NodePresence } from './ports/node-presence.js';
+import type { ProjectionStore } from './ports/projection-store.js';
+import type { SnapshotStore } from './ports/snapshot-store.js';
+import type { SystemBlockSource } from './ports/system-block.js';
+import type { ToolSource } from './ports/tool.js';
+import type { Workspaces } from './ports/workspace.js';
+import type { AgentRegistry } from './session/agent.js';
+import { manyToken, oneToken } from './token.js';
+
+/** Facts of a plugin's own, and the upcasters of their older versions. */
+export interface FactContribution {
+  readonly events: readonly EventDefinition[];
+  readonly upcasters?: readonly Upcaster[];
+}
+
+// Provided by the host.
+/** Ids, time, chance and the node's name. */
+export const HOST_ENV = oneToken<HostEnv>('host-env', 'runtime');
+/** The agents of this runtime and through them its sessions. Usable from `start` on. */
+export const AGENTS = oneToken<AgentRegistry>('agents', 'runtime');
+/** Reports for operators. */
+export const LOGGER = oneToken<Logger>('logger', 'runtime');
+
+// Stores.
+/** Streams of facts. The only one that sessions cannot do without. */
+export const EVENT_STORE = oneToken<EventStore>('event-store', 'runtime');
+/** Large bytes. */
+export const ARTIFACT_STORE = oneToken<ArtifactStore>('artifact-store', 'runtime');
+/** Rows of projections, and state snapshots. */
+export const PROJECTION_STORE = oneToken<ProjectionStore>('projection-store', 'runtime');
+/** Sessions in their exchange form. */
+export const SNAPSHOT_STORE = oneToken<SnapshotStore>('snapshot-store', 'runtime');
+/** Which nodes of this machine live. */
+export const NODE_PRESENCE = oneToken<NodePresence>('node-presence', 'runtime');
+
+// What agents are made of.
+/** Models under names. */
+export const MODELS = manyToken<ModelSource>('models', 'agent');
+/** Tools. */
+export const TOOLS = manyToken<ToolSource>('tools', 'agent');
+/** Workspace folders. */
+export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
+/** Text of the system prompt. */
+export const SYSTEM_BLOCKS = manyToken<SystemBlockSource>('system-blocks', 'agent');
+
+// Governance.
+/** Rules that allow, deny or leave calls open. Without one, every call of a model is left open. */
+export const PERMISSION = oneToken<PermissionPolicy>('permission', 'runtime');
+/** Someone to ask about calls that are left open. Without one they are denied. */
+export const ASKER = oneToken<Asker>('asker', 'runtime');
+/** Further checks of every call. */
+export const GATES = manyToken<Gate>('gates', 'agent');
+/** The host's own code at fixed points. */
+export const HOOKS = manyToken<Hook>('hooks', 'agent');
+/** What must not be kept or shown. */
+export const REDACTORS = manyToken<Redactor>('redactors', 'runtime');
+
+// Surfaces.
+/** Facts of plugins. */
+export const FACTS = manyToken<FactContribution>('facts', 'runtime');
+/** Routes of the HTTP server. */
+export const HTTP_ROUTES = manyToken<HttpRoute>('http-routes', 'runtime');
+/** Commands of the `perdure` binary. */
+export const CLI_COMMANDS = manyToken<CliCommand>('cli-commands', 'runtime');
