@@ -32,7 +32,7 @@ export type DecodedEnvelope =
 /** Reads an envelope that came from outside; another version than 1 is refused, an unknown type is kept whole. */
 export function decodeEnvelope(value: unknown): DecodedEnvelope {
   const parsed = eventEnvelopeV1.safeParse(value);
-  if (parsed.success) return { ok: true, envelope: parsed.data as EventEnvelopeV1 };
+  if (parsed.success) return { ok: true, envelope: parsed.data };
   const issue = parsed.error.issues[0];
   return { ok: false, field: issue?.path.join('.') ?? '', message: issue?.message ?? 'not an envelope' };
 }

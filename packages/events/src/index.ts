@@ -16,7 +16,7 @@ export { jsonValue, providerMetadata } from './json.js';
 export type { JsonValue, ProviderMetadata } from './json.js';
 export { actor, factMetadata, labels } from './metadata.js';
 export type { Actor, FactMetadata, Labels, Lane } from './metadata.js';
-export { answerOnWire, answerText, argumentText, finishReason, modelPurpose, partOnWire } from './model.js';
+export { answerOnWire, answerText, argumentText, finishReason, modelPurpose, partLength, partOnWire } from './model.js';
 export type { FinishReason, ModelPurpose } from './model.js';
 export {
   addUsage,

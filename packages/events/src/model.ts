@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
-import type { JsonValue } from './json.js';
-import { answerPart, usage, type AnswerPart } from './parts.js';
+import { answerPart, usage, type AnswerPart, type ToolCallPart } from './parts.js';
 import { failure } from './run.js';
 import { type WireEvent } from './wire.js';
 
@@ -86,7 +85,7 @@ export const answerInterrupted = defineEvent({
     stepId: z.string(),
     attempt: z.int().positive(),
     messageId: z.string(),
-    reason: z.enum(['stopped', 'failed', 'crashed']),
+    reason: z.enum(['stopped', 'failed', 'crashed', 'handed-over']),
     parts: z.array(answerPart),
   }),
   wire: {
@@ -108,8 +107,8 @@ export function answerText(parts: readonly AnswerPart[]): string {
 }
 
 /**
- * The wire events of an answer, beginning at a part and a character of it: what a reader that has seen the part's first
- * `offset` characters still has to see.
+ * The wire events of an answer, beginning at a part and a place in it: what a reader still has to see. The place counts
+ * characters of a text; of a call it is 1 after its start and 2 after its arguments, of a file 1.
  */
 export function answerOnWire(parts: readonly AnswerPart[], from = { part: 0, offset: 0 }): readonly WireEvent[] {
   return parts.flatMap((part, index) =>
@@ -117,7 +116,7 @@ export function answerOnWire(parts: readonly AnswerPart[], from = { part: 0, off
   );
 }
 
-/** The wire events of one part from a character on; for a call, of its argument text. */
+/** The wire events of one part from a place on. */
 export function partOnWire(part: AnswerPart, offset: number): readonly WireEvent[] {
   switch (part.type) {
     case 'text':
@@ -125,20 +124,23 @@ export function partOnWire(part: AnswerPart, offset: number): readonly WireEvent
       const text = part.text.slice(offset);
       return text === '' ? [] : [{ type: `${part.type}_delta`, payload: { text } }];
     }
-    case 'tool-call': {
-      const delta = argumentText(part).slice(offset);
-      const start: WireEvent[] =
-        offset === 0 ? [{ type: 'tool_start', payload: { id: part.callId, name: part.name } }] : [];
-      return delta === '' ? start : [...start, { type: 'tool_input_delta', payload: { id: part.callId, delta } }];
-    }
-    case 'file': {
-      const file: Record<string, JsonValue> = { media_type: part.mediaType };
-      return offset === 0 ? [{ type: 'answer_file', payload: file }] : [];
-    }
+    case 'tool-call':
+      return [
+        { type: 'tool_start', payload: { id: part.callId, name: part.name } },
+        { type: 'tool_input_delta', payload: { id: part.callId, delta: argumentText(part) } },
+      ].slice(offset);
+    case 'file':
+      return offset === 0 ? [{ type: 'answer_file', payload: { media_type: part.mediaType } }] : [];
   }
 }
 
+/** The place in a part at which nothing of it is left. */
+export function partLength(part: AnswerPart): number {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text.length;
+  return part.type === 'tool-call' ? 2 : 1;
+}
+
 /** The arguments of a call as text: as the provider gave them when they were no JSON, else the JSON. */
-export function argumentText(part: Extract<AnswerPart, { type: 'tool-call' }>): string {
+export function argumentText(part: ToolCallPart): string {
   return part.invalidInput ?? JSON.stringify(part.input ?? {});
 }

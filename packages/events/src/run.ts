@@ -74,8 +74,12 @@ export const stepView = z.strictObject({
   system: z.string(),
   /** Digest of the whole request: system, tools and history. */
   prompt: z.string(),
-  /** How many messages of the conversation the request holds, and the running digest of them. */
-  history: z.strictObject({ messages: z.int().nonnegative(), digest: z.string() }),
+  /** How many messages the request holds, how often the conversation was compacted, and the running digest of it. */
+  history: z.strictObject({
+    messages: z.int().nonnegative(),
+    compactions: z.int().nonnegative(),
+    digest: z.string(),
+  }),
   /** The gates that a call passes, by id, and the digest of the policy that they apply. */
   gates: z.array(z.string()),
   policy: z.string(),
@@ -94,7 +98,7 @@ export const stepStarted = defineEvent({
     view: stepView,
   }),
   wire: { type: 'turn_start', payload: (fact) => ({ turn: fact.index + 1, step_id: fact.stepId }) },
-  isDetail: (fact) => fact.joined.length === 0,
+  isDetail: (fact) => fact.joined.length === 0 && fact.view.tools.names === undefined,
 });
 
 /** A step is over: its answer and all its calls are settled. The run may be resumed from here. */

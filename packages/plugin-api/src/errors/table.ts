@@ -44,6 +44,7 @@ export const errorTable = {
   PERDURE_PLUGIN_DUPLICATE: caller('Both "{plugin}" and "{other}" provide "{token}", which has room for one.'),
   PERDURE_PLUGIN_CYCLE: caller('Plugins need each other in a circle: {cycle}.'),
   PERDURE_PLUGIN_FAILED: unavailable('The plugin "{plugin}" failed in {stage}: {reason}.', false),
+  PERDURE_PLUGINS_INVALID: caller('The plugins do not fit together: {problems}'),
   PERDURE_TOKEN_MISSING: caller('Nothing provides "{token}".'),
 
   // Sessions.
@@ -61,6 +62,7 @@ export const errorTable = {
   PERDURE_CURSOR_INVALID: caller('The cursor does not belong to the session "{session}".'),
   PERDURE_TURN_NOT_FOUND: caller('The session "{session}" has no turn "{turn}".', 404),
   PERDURE_RUN_NOT_FOUND: caller("no loop checkpoint found for run '{run}'", 404),
+  PERDURE_TURN_STEP_LIMIT: refused('The turn needed more than {limit} model calls.'),
   PERDURE_RUN_ENDED: conflict('The run "{run}" has ended as {status}.'),
   PERDURE_STORE_REQUIRED: caller('resume_run requires a session_store'),
   PERDURE_NOT_SUPPLIED: refused('The session needs the {kind} "{id}", which this node does not have.', 409),
@@ -77,6 +79,8 @@ export const errorTable = {
   PERDURE_MODEL_CONTEXT_OVERFLOW: caller("The request is larger than the model's context window.", 413),
   PERDURE_MODEL_TIMEOUT: unavailable('The provider gave nothing for {ms} ms.'),
   PERDURE_MODEL_PROTOCOL: unavailable('The answer of the provider ended early or could not be read.'),
+  PERDURE_ANSWER_TRUNCATED: refused('The answer reached the limit of output tokens and is cut.', 413),
+  PERDURE_ANSWER_FILTERED: refused("The provider's content filter cut the answer."),
   PERDURE_ANSWER_TOO_LARGE: refused('The answer is larger than the store can keep.', 413),
 
   // Tools.

@@ -1,0 +1,77 @@
+import type { AnswerPart, UserPart } from '@perdure/events';
+import { errorMessage, type Message, type ToolResultPart } from '@perdure/plugin-api';
+import type {
+  ModelFile,
+  ModelMessage,
+  ModelReasoning,
+  ModelText,
+  ModelToolCall,
+  ModelToolResult,
+} from '../invoke/language-model.js';
+
+/** A message as models are given it. */
+export function renderMessage(message: Message): ModelMessage {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: message.parts.map(renderUserPart) };
+    case 'assistant': {
+      // What a person stopped is shown as far as it was said; calls that were never made are not shown.
+      const isWhole = message.status === 'complete';
+      const parts = isWhole ? message.parts : message.parts.filter(({ type }) => type === 'text');
+      return { role: 'assistant', content: parts.map(renderAnswerPart) };
+    }
+    case 'tool':
+      return { role: 'tool', content: message.parts.map(renderResult) };
+  }
+}
+
+/** How the summary of what was compacted is given, before the messages that were kept. */
+export function renderSummary(summary: string): ModelMessage {
+  return { role: 'user', content: [{ type: 'text', text: `Summary of the conversation so far:\n\n${summary}` }] };
+}
+
+function renderUserPart(part: UserPart): ModelText | ModelFile {
+  return part.type === 'text' ? withOptions({ type: 'text', text: part.text }, part) : renderFile(part);
+}
+
+function renderAnswerPart(part: AnswerPart): ModelText | ModelReasoning | ModelFile | ModelToolCall {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return withOptions({ type: part.type, text: part.text } as ModelText | ModelReasoning, part);
+    case 'file':
+      return renderFile(part);
+    case 'tool-call': {
+      const input = part.invalidInput === undefined ? (part.input ?? {}) : { invalid_arguments: part.invalidInput };
+      return withOptions({ type: 'tool-call', toolCallId: part.callId, toolName: part.name, input }, part);
+    }
+  }
+}
+
+function renderFile(part: Extract<UserPart, { type: 'file' }>): ModelFile {
+  const data = part.data ?? '';
+  const named = part.filename === undefined ? {} : { filename: part.filename };
+  const url = /^(https?|data):/.test(data) ? new URL(data) : data;
+  return withOptions({ type: 'file', mediaType: part.mediaType, data: url, ...named }, part);
+}
+
+function withOptions<Part>(rendered: Part, part: { readonly providerMetadata?: ModelText['providerOptions'] }): Part {
+  return part.providerMetadata === undefined ? rendered : { ...rendered, providerOptions: part.providerMetadata };
+}
+
+function renderResult(part: ToolResultPart): ModelToolResult {
+  const about = { type: 'tool-result', toolCallId: part.callId, toolName: part.name } as const;
+  if (part.status === 'completed') {
+    const { output = null } = part;
+    return {
+      ...about,
+      output: typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output },
+    };
+  }
+  const failure = part.failure ?? {
+    code: 'PERDURE_TOOL_FAILED',
+    message: errorMessage('PERDURE_TOOL_FAILED', { tool: part.name }),
+  };
+  const seen = part.output === undefined ? '' : `\n${JSON.stringify(part.output)}`;
+  return { ...about, output: { type: 'error-text', value: `${failure.code}: ${failure.message}${seen}` } };
+}

@@ -1,0 +1,90 @@
+import { digestOf } from '../host/sha256.js';
+import type { ModelMessage } from '../invoke/language-model.js';
+import type { SessionState } from '../session/session-state.js';
+import { renderMessage, renderSummary } from './render-message.js';
+
+const NOTHING = digestOf('');
+
+/**
+ * The conversation as models are given it, kept from step to step: it is extended by what has come and never rebuilt,
+ * and so is its running digest.
+ */
+export class RequestHistory {
+  private readonly rendered: ModelMessage[] = [];
+  /** For each message its place in the transcript (-1 for the summary) and the digest of everything up to it. */
+  private readonly places: number[] = [];
+  private readonly digests: (string | undefined)[] = [];
+  private compactions = 0;
+
+  /**
+   * Brings the list to a state's context, followed by the messages that join. A state that was folded ahead of a commit
+   * and given up leaves nothing behind: what does not belong is taken back first.
+   */
+  follow(state: SessionState, joining: readonly number[]): void {
+    if (state.compactions !== this.compactions) this.drop(0);
+    this.compactions = state.compactions;
+    const wanted = [...(state.summary === undefined ? [] : [-1])];
+    const offset = wanted.length;
+    const length = offset + state.context.length + joining.length;
+    const placeAt = (index: number): number =>
+      index < offset
+        ? -1
+        : (state.context.at(index - offset) ?? (joining[index - offset - state.context.length] as number));
+    while (
+      this.places.length > length ||
+      (this.places.length > 0 && this.places.at(-1) !== placeAt(this.places.length - 1))
+    ) {
+      this.drop(this.places.length - 1);
+    }
+    for (let index = this.places.length; index < length; index++) this.push(state, placeAt(index));
+    this.digestUpTo(length - 1, state);
+  }
+
+  /** The messages; a copy of the list, so that a model may keep it. */
+  messages(): ModelMessage[] {
+    return this.rendered.slice();
+  }
+
+  get length(): number {
+    return this.rendered.length;
+  }
+
+  get digest(): string {
+    return this.digests.at(-1) ?? NOTHING;
+  }
+
+  private push(state: SessionState, place: number): void {
+    const message = place < 0 ? undefined : state.messages.at(place);
+    this.rendered.push(message === undefined ? renderSummary(state.summary ?? '') : renderMessage(message));
+    this.places.push(place);
+    this.digests.push(undefined);
+  }
+
+  private drop(length: number): void {
+    this.rendered.length = length;
+    this.places.length = length;
+    this.digests.length = length;
+  }
+
+  /** Digests run on from the last that is known; a session that was just opened knows the one that its last step recorded. */
+  private digestUpTo(last: number, state: SessionState): void {
+    let known = last;
+    while (known >= 0 && this.digests[known] === undefined) known--;
+    const recorded = state.lastStep?.view.history;
+    // A digest from before a compaction says nothing of the list that came out of it.
+    if (
+      known < 0 &&
+      recorded?.compactions === state.compactions &&
+      recorded.messages > 0 &&
+      recorded.messages - 1 <= last
+    ) {
+      known = recorded.messages - 1;
+      this.digests[known] = recorded.digest;
+    }
+    let digest = known < 0 ? NOTHING : (this.digests[known] as string);
+    for (let index = known + 1; index <= last; index++) {
+      digest = digestOf(`${digest}\n${JSON.stringify(this.rendered[index])}`);
+      this.digests[index] = digest;
+    }
+  }
+}

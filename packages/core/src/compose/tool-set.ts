@@ -1,0 +1,62 @@
+import type { EffectContract, JsonValue } from '@perdure/events';
+import { PerdureError, reasonOf, type Tool, type Tools } from '@perdure/plugin-api';
+import { digestOf } from '../host/sha256.js';
+import { canonicalJson } from '../session/canonical-json.js';
+import type { ModelTool } from '../invoke/language-model.js';
+import { readSchema, type InputSchema } from './input-schema.js';
+
+/** A tool that is ready to be called. */
+export interface BoundTool {
+  readonly name: string;
+  readonly tool: Tool;
+  readonly schema: InputSchema;
+  readonly effect: EffectContract;
+}
+
+/** The tools of an agent in one workspace, frozen. */
+export interface ToolSet {
+  readonly tools: ReadonlyMap<string, BoundTool>;
+  /** As models are told of them. */
+  readonly forModel: readonly ModelTool[];
+  readonly digest: string;
+  readonly names: readonly string[];
+}
+
+/** Names that every provider takes. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Binds tools of several sources. Throws PERDURE_CONFIGURATION naming the tool when a name is taken twice or cannot be
+ * used, or when its schema cannot be read.
+ */
+export function bindTools(sources: readonly Tools[]): ToolSet {
+  const tools = new Map<string, BoundTool>();
+  for (const source of sources) {
+    for (const [name, tool] of Object.entries(source)) {
+      if (tools.has(name)) throw invalid(name, 'two tools have this name');
+      if (!NAME.test(name)) throw invalid(name, 'a name has 1 to 64 letters, digits, "_" and "-"');
+      if (typeof tool.execute !== 'function') throw invalid(name, 'execute is not a function');
+      tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: tool.effect ?? 'once' });
+    }
+  }
+  const forModel = Array.from(tools.values(), ({ name, tool, schema }): ModelTool => ({
+    type: 'function',
+    name,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    inputSchema: schema.json,
+  }));
+  const effects = Array.from(tools.values(), ({ effect }): JsonValue => effect);
+  return { tools, forModel, digest: digestOf(canonicalJson({ forModel, effects })), names: [...tools.keys()] };
+}
+
+function schemaOf(name: string, tool: Tool): InputSchema {
+  try {
+    return readSchema(tool.inputSchema);
+  } catch (error) {
+    throw invalid(name, `its input schema cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+function invalid(tool: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_CONFIGURATION', { field: `tools.${tool}`, reason });
+}

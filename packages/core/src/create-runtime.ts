@@ -1,0 +1,132 @@
+import { FactRegistry, type ActivePlugin } from '@perdure/events';
+import {
+  AGENTS,
+  ARTIFACT_STORE,
+  EVENT_STORE,
+  FACTS,
+  HOST_ENV,
+  LOGGER,
+  NODE_PRESENCE,
+  PROJECTION_STORE,
+  REDACTORS,
+  SNAPSHOT_STORE,
+  WORKSPACES,
+  type AgentOptions,
+  type AgentRegistry,
+  type Runtime,
+} from '@perdure/plugin-api';
+import { PerdureError } from '@perdure/plugin-api';
+import { RuntimeAgent } from './host/agent.js';
+import { Container } from './host/container.js';
+import type { HostServices } from './host/host-services.js';
+import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
+import { orderPlugins } from './host/order-plugins.js';
+import { PluginSet } from './host/plugin-set.js';
+import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
+import { digestOf } from './host/sha256.js';
+import { Redaction } from './secrets/redaction.js';
+import { SecretRegistry } from './secrets/secret-registry.js';
+import { NodeLease } from './session/node-lease.js';
+
+/**
+ * Puts a runtime together: options are resolved, plugins are loaded, checked together, set up and started in the order of
+ * their needs. Throws what hinders it; everything that was started by then is stopped again.
+ */
+export async function createRuntime(...patches: readonly RuntimeOptions[]): Promise<PerdureRuntime> {
+  const config = resolveRuntimeOptions(...patches);
+  const container = Container.root();
+  const agents = new Map<string, RuntimeAgent>();
+  const registry: AgentRegistry = { get: (id) => agents.get(id), list: () => [...agents.values()] };
+  container.set(HOST_ENV, config.env);
+  container.set(LOGGER, config.logger);
+  container.set(AGENTS, registry);
+  const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), [HOST_ENV, LOGGER, AGENTS]);
+  const set = new PluginSet(container, config.logger);
+  try {
+    await set.start(plugins);
+    const services = resolveServices(config, container, plugins);
+    return new PerdureRuntime(services, set, agents, registry);
+  } catch (error) {
+    await set.stop();
+    throw error;
+  }
+}
+
+function resolveServices(
+  config: RuntimeConfig,
+  container: Container,
+  plugins: readonly ConfiguredPlugin[],
+): HostServices {
+  const { env, logger } = config;
+  const store = container.get(EVENT_STORE);
+  const contributions = container.get(FACTS);
+  const facts = new FactRegistry(
+    contributions.flatMap(({ events }) => events),
+    contributions.flatMap(({ upcasters = [] }) => upcasters),
+  );
+  const secrets = new SecretRegistry(config.secrets);
+  const incarnation = env.idGenerator.next('incarnation');
+  const lease = new NodeLease(env.nodeId, incarnation, store, container.find(NODE_PRESENCE), logger, {
+    ttlMs: config.leaseTtlMs,
+  });
+  return {
+    config,
+    container,
+    env,
+    logger,
+    store,
+    artifacts: container.find(ARTIFACT_STORE),
+    projections: container.find(PROJECTION_STORE),
+    snapshots: container.find(SNAPSHOT_STORE),
+    workspaces: container.find(WORKSPACES),
+    facts,
+    secrets,
+    redaction: new Redaction(secrets, container.get(REDACTORS)),
+    lease,
+    plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {
+      return { name, version, digest: digestOf(`${name}@${version}`) };
+    }),
+  };
+}
+
+/** A composed runtime. `dispose` ends it in order: agents with their sessions, the node's lease, the plugins. */
+export class PerdureRuntime implements Runtime {
+  private disposing: Promise<void> | undefined;
+
+  constructor(
+    /** What the runtime is made of, for tools that read the store themselves. */
+    readonly services: HostServices,
+    private readonly set: PluginSet,
+    private readonly live: Map<string, RuntimeAgent>,
+    readonly agents: AgentRegistry,
+  ) {}
+
+  agent(options: AgentOptions): RuntimeAgent {
+    if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
+    if (this.live.has(options.id)) {
+      throw new PerdureError('PERDURE_CONFIGURATION', {
+        field: 'agent.id',
+        reason: `there is an agent "${options.id}"`,
+      });
+    }
+    const agent = new RuntimeAgent(options, this.services, () => this.live.delete(options.id));
+    this.live.set(agent.id, agent);
+    return agent;
+  }
+
+  plugins(): ReturnType<Runtime['plugins']> {
+    return this.set.status();
+  }
+
+  /** Safe to repeat. Transports that the host opened stay open. */
+  dispose(): Promise<void> {
+    this.disposing ??= this.end();
+    return this.disposing;
+  }
+
+  private async end(): Promise<void> {
+    await Promise.all(Array.from(this.live.values(), (agent) => agent.dispose()));
+    await this.services.lease.release();
+    await this.set.stop();
+  }
+}

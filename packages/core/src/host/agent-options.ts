@@ -1,0 +1,112 @@
+import { labels, type Labels, type SessionKey } from '@perdure/events';
+import {
+  PerdureError,
+  type AgentOptions,
+  type LanguageModel,
+  type SessionOptions,
+  type Workspaces,
+} from '@perdure/plugin-api';
+import { z } from 'zod';
+import { checkModel } from '../invoke/language-model.js';
+import type { AgentParts } from './agent-view.js';
+
+const positive = z.int().positive();
+const limits = z.strictObject({
+  maxSteps: positive.default(200),
+  maxModelAttempts: positive.default(4),
+  modelSilenceMs: positive.default(120_000),
+  maxOutputCharacters: z.int().min(256).default(65_536),
+  maxOutputTokens: positive.exactOptional(),
+});
+
+/** An agent's options, whole and checked. Models of plugins come in later. */
+export interface AgentConfig {
+  readonly id: string;
+  readonly tenant: string | undefined;
+  readonly workspace: string | undefined;
+  readonly instruction: readonly string[];
+  readonly models: ReadonlyMap<string, LanguageModel>;
+  readonly defaultModel: string | undefined;
+  readonly streaming: boolean;
+  readonly limits: AgentParts['limits'];
+}
+
+/** The name of the model that was handed in without one. */
+export const UNNAMED_MODEL = 'default';
+
+/** Checks an agent's options. Throws PERDURE_CONFIGURATION naming the field. */
+export function resolveAgentOptions(options: AgentOptions): AgentConfig {
+  if (typeof options.id !== 'string' || options.id.trim() === '') throw configuration('id', 'it is empty');
+  const checked = limits.safeParse(options.limits ?? {});
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    throw configuration(['limits', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
+  }
+  const models = new Map<string, LanguageModel>();
+  for (const [name, model] of Object.entries(options.models ?? {})) models.set(name, checkModel(name, model));
+  const { model } = options;
+  if (model !== undefined && typeof model !== 'string') models.set(UNNAMED_MODEL, checkModel(UNNAMED_MODEL, model));
+  if (options.tenant === '') throw configuration('tenant', 'it is empty');
+  const { instruction = [] } = options;
+  const { maxOutputTokens, ...rest } = checked.data;
+  return {
+    id: options.id,
+    tenant: options.tenant,
+    workspace: options.workspace,
+    instruction: (typeof instruction === 'string' ? [instruction] : instruction)
+      .map((text) => text.trim())
+      .filter((text) => text !== ''),
+    models,
+    defaultModel: typeof model === 'string' ? model : model === undefined ? undefined : UNNAMED_MODEL,
+    streaming: options.streaming ?? true,
+    limits: { ...rest, maxOutputTokens },
+  };
+}
+
+/** A session's options, whole and checked. */
+export interface SessionConfig {
+  readonly key: SessionKey;
+  readonly labels: Labels;
+  readonly model: string | undefined;
+  readonly workspace: string | undefined;
+}
+
+/** Checks a session's options. Throws PERDURE_SESSION_CONFIGURATION naming the field, before anything is opened. */
+export function resolveSessionOptions(
+  options: SessionOptions,
+  agent: AgentConfig,
+  newId: () => string,
+  workspaces: Workspaces | undefined,
+): SessionConfig {
+  const { sessionId, model, workspace = agent.workspace, ...others } = options;
+  if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
+    throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
+  }
+  const checked = labels.safeParse(others);
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+    throw sessionConfiguration(
+      unknown ?? issue?.path.join('.') ?? '',
+      unknown === undefined ? (issue?.message ?? '') : 'there is no such option',
+    );
+  }
+  if (model !== undefined && (typeof model !== 'string' || model === '')) {
+    throw sessionConfiguration('model', 'it is the name of a model');
+  }
+  const id = sessionId ?? newId();
+  return {
+    key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
+    labels: checked.data,
+    model,
+    workspace: workspace === undefined ? undefined : (workspaces?.resolve(workspace) ?? workspace),
+  };
+}
+
+function configuration(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_CONFIGURATION', { field: `agent.${field}`, reason });
+}
+
+function sessionConfiguration(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_SESSION_CONFIGURATION', { field, reason });
+}

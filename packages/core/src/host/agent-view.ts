@@ -1,0 +1,72 @@
+import type {
+  AgentLimits,
+  Asker,
+  Gate,
+  Hook,
+  LanguageModel,
+  PermissionPolicy,
+  SystemBlockSource,
+  Tools,
+  ToolSource,
+} from '@perdure/plugin-api';
+import { PerdureError } from '@perdure/plugin-api';
+import { bindTools, type ToolSet } from '../compose/tool-set.js';
+import { gateSteps, policyOf, type GateStep } from '../invoke/gates.js';
+
+/** What an agent is made of at a moment. */
+export interface AgentParts {
+  readonly agentId: string;
+  readonly instruction: readonly string[];
+  readonly models: ReadonlyMap<string, LanguageModel>;
+  readonly defaultModel: string | undefined;
+  readonly tools: Tools;
+  readonly toolSources: readonly ToolSource[];
+  readonly systemBlocks: readonly SystemBlockSource[];
+  readonly gates: readonly Gate[];
+  readonly hooks: readonly Hook[];
+  readonly permission: PermissionPolicy | undefined;
+  readonly asker: Asker | undefined;
+  readonly streaming: boolean;
+  readonly limits: Required<Omit<AgentLimits, 'maxOutputTokens'>> & { readonly maxOutputTokens: number | undefined };
+}
+
+export interface NamedModel {
+  readonly name: string;
+  readonly model: LanguageModel;
+}
+
+/** An agent frozen: a step that runs keeps the view with which it began. What is worked out of the parts is kept. */
+export class AgentView {
+  private readonly toolSets = new Map<string | undefined, ToolSet>();
+  /** The gates that every call passes, in their order. */
+  readonly gates: readonly GateStep[];
+  /** Their ids, as steps record them. */
+  readonly gateIds: readonly string[];
+  /** Digest of the gates and their rules. */
+  readonly policy: string;
+
+  constructor(readonly parts: AgentParts) {
+    this.gates = gateSteps(parts);
+    this.gateIds = this.gates.map(({ id }) => id);
+    this.policy = policyOf(this.gates);
+  }
+
+  /** The model of a session: its own, else the agent's. Throws PERDURE_MODEL_MISSING or PERDURE_MODEL_UNKNOWN. */
+  model(sessionModel: string | undefined): NamedModel {
+    const { agentId, defaultModel, models } = this.parts;
+    const name = sessionModel ?? defaultModel;
+    if (name === undefined) throw new PerdureError('PERDURE_MODEL_MISSING', { agent: agentId });
+    const model = models.get(name);
+    if (model === undefined) throw new PerdureError('PERDURE_MODEL_UNKNOWN', { agent: agentId, model: name });
+    return { name, model };
+  }
+
+  toolSet(workspace: string | undefined): ToolSet {
+    let bound = this.toolSets.get(workspace);
+    if (bound === undefined) {
+      bound = bindTools([this.parts.tools, ...this.parts.toolSources.map((source) => source.tools({ workspace }))]);
+      this.toolSets.set(workspace, bound);
+    }
+    return bound;
+  }
+}

@@ -1,0 +1,221 @@
+import { sessionStream, type RecordedFact } from '@perdure/events';
+import {
+  GATES,
+  HOOKS,
+  ASKER,
+  MODELS,
+  PerdureError,
+  PERMISSION,
+  SYSTEM_BLOCKS,
+  TOOLS,
+  type Agent,
+  type AgentOptions,
+  type LanguageModel,
+  type ListOptions,
+  type PluginLike,
+  type Session,
+  type SessionOptions,
+  type SessionPage,
+  type Sessions,
+  type Token,
+} from '@perdure/plugin-api';
+import { checkModel } from '../invoke/language-model.js';
+import { listSessions } from '../project/session-list.js';
+import { replaySession, type ReplayReport } from '../replay/replay.js';
+import { readChain } from '../session/chain-reader.js';
+import { AgentView } from './agent-view.js';
+import { resolveAgentOptions, resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
+import type { HostServices } from './host-services.js';
+import { loadPlugins } from './load-plugins.js';
+import { orderPlugins } from './order-plugins.js';
+import { PluginSet } from './plugin-set.js';
+import { SessionRegistry } from './session-registry.js';
+
+/** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
+export class RuntimeAgent implements Agent {
+  readonly sessions: Sessions;
+  private readonly config: AgentConfig;
+  private readonly registry: SessionRegistry;
+  private readonly sets = new Map<string, PluginSet>();
+  private readonly starting: Promise<void>;
+  private view: AgentView | undefined;
+  private disposing: Promise<void> | undefined;
+  private isReady = false;
+
+  constructor(
+    private readonly options: AgentOptions,
+    private readonly services: HostServices,
+    private readonly onDisposed: () => void,
+  ) {
+    this.config = resolveAgentOptions(options);
+    this.registry = new SessionRegistry(services, this.config.id, () => this.current());
+    this.sessions = {
+      create: (options = {}) => this.create(options),
+      get: (id, patch = {}) => this.get(id, patch),
+      list: (options = {}) => this.list(options),
+    };
+    this.starting = this.start();
+    this.starting.catch(() => undefined);
+  }
+
+  get id(): string {
+    return this.config.id;
+  }
+
+  ready(): Promise<void> {
+    return this.starting;
+  }
+
+  session(workspace: string, options: SessionOptions = {}): Session {
+    if (!this.isReady) throw new PerdureError('PERDURE_ASYNC_BUILD_REQUIRED', { resource: 'plugins' });
+    return this.registry.handle(this.resolve({ ...options, workspace })).handle;
+  }
+
+  async addPlugin(plugin: PluginLike): Promise<void> {
+    await this.starting;
+    await this.add([plugin]);
+  }
+
+  async removePlugin(name: string): Promise<boolean> {
+    const set = this.sets.get(name);
+    if (set === undefined) return false;
+    this.sets.delete(name);
+    this.view = undefined;
+    await set.stop();
+    return true;
+  }
+
+  /** Runs a session's recorded decisions again with this agent as it is now. */
+  async replay(sessionId: string): Promise<ReplayReport> {
+    await this.starting;
+    const { store, facts, env } = this.services;
+    const { key } = this.resolve({ sessionId });
+    const recorded: RecordedFact[] = [];
+    for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
+    if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
+    return replaySession(recorded, facts, this.current(), env);
+  }
+
+  dispose(): Promise<void> {
+    this.disposing ??= this.end();
+    return this.disposing;
+  }
+
+  private async start(): Promise<void> {
+    await this.add(this.options.plugins ?? []);
+    this.current();
+    this.isReady = true;
+  }
+
+  /** Each plugin has a container of its own below the runtime's, so that it can be taken out again alone. */
+  private async add(plugins: readonly PluginLike[]): Promise<void> {
+    const { container, logger, config } = this.services;
+    const loaded = await loadPlugins(plugins, config.pluginRoot);
+    for (const { plugin } of loaded) {
+      const token = plugin.provides.find(({ scope }) => scope === 'runtime');
+      if (token !== undefined) {
+        const reason = `"${token.name}" belongs to the runtime, not to one agent`;
+        throw new PerdureError('PERDURE_PLUGIN_INVALID', { plugin: plugin.name, field: 'provides', reason });
+      }
+    }
+    const available = loaded.flatMap(({ plugin }) => plugin.needs.filter((need) => container.find(need) !== undefined));
+    for (const each of orderPlugins(loaded, available)) {
+      const set = new PluginSet(container.child(), logger);
+      await set.start([each]);
+      await this.sets.get(each.plugin.name)?.stop();
+      this.sets.set(each.plugin.name, set);
+    }
+    this.view = undefined;
+  }
+
+  /** The agent as it is now. A step that began with an earlier view keeps it. */
+  private current(): AgentView {
+    this.view ??= this.compile();
+    return this.view;
+  }
+
+  private compile(): AgentView {
+    const { container } = this.services;
+    const many = <Port>(token: Token<Port, 'many'>): readonly Port[] => [
+      ...(container.get(token) as readonly Port[]),
+      ...Array.from(this.sets.values(), (set) => set.contributions)
+        .flat()
+        .filter((provided) => provided.token.key === token.key)
+        .map((provided) => provided.value as Port),
+    ];
+    const models = new Map<string, LanguageModel>(this.config.models);
+    for (const source of many(MODELS)) {
+      for (const [name, model] of Object.entries(source.models))
+        if (!models.has(name)) models.set(name, checkModel(name, model));
+    }
+    return new AgentView({
+      agentId: this.id,
+      instruction: this.config.instruction,
+      models,
+      defaultModel: this.config.defaultModel ?? (models.size === 1 ? [...models.keys()][0] : undefined),
+      tools: this.options.tools ?? {},
+      toolSources: many(TOOLS),
+      systemBlocks: many(SYSTEM_BLOCKS),
+      gates: many(GATES),
+      hooks: many(HOOKS),
+      permission: container.find(PERMISSION),
+      asker: container.find(ASKER),
+      streaming: this.config.streaming,
+      limits: this.config.limits,
+    });
+  }
+
+  private async create(options: SessionOptions): Promise<Session> {
+    await this.starting;
+    const config = this.resolve(options);
+    if (this.registry.find(config.key) !== undefined) throw exists(config);
+    const { handle, home } = this.registry.handle(config);
+    try {
+      const loaded = await home.load();
+      if (loaded.work.journal.head >= 0) throw exists(config);
+      const isFirst = await loaded.open();
+      if (!isFirst) throw exists(config);
+    } catch (error) {
+      await home.close('closed');
+      throw error;
+    }
+    return handle;
+  }
+
+  private async get(id: string, patch: SessionOptions): Promise<Session> {
+    await this.starting;
+    const config = this.resolve({ ...patch, sessionId: id });
+    const { handle, home } = this.registry.handle(config);
+    const loaded = await home.load();
+    await loaded.work.journal.refresh();
+    if (loaded.work.journal.head < 0) {
+      await home.close('closed');
+      throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
+    }
+    await loaded.relabel(config.labels);
+    if (config.model !== undefined && config.model !== loaded.work.journal.state.model)
+      await handle.set({ model: config.model });
+    return handle;
+  }
+
+  private async list(options: ListOptions): Promise<SessionPage> {
+    await this.starting;
+    return listSessions(this.services, this.config, options);
+  }
+
+  private resolve(options: SessionOptions): SessionConfig {
+    const { env, workspaces } = this.services;
+    return resolveSessionOptions(options, this.config, () => env.idGenerator.next('session'), workspaces);
+  }
+
+  private async end(): Promise<void> {
+    await this.starting.catch(() => undefined);
+    await this.registry.close();
+    for (const set of [...this.sets.values()].reverse()) await set.stop();
+    this.onDisposed();
+  }
+}
+
+function exists(config: SessionConfig): PerdureError {
+  return new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
+}

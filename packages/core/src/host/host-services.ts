@@ -1,0 +1,33 @@
+import type { ActivePlugin, FactRegistry } from '@perdure/events';
+import type {
+  ArtifactStore,
+  EventStore,
+  HostEnv,
+  Logger,
+  ProjectionStore,
+  SnapshotStore,
+  Workspaces,
+} from '@perdure/plugin-api';
+import type { Redaction } from '../secrets/redaction.js';
+import type { SecretRegistry } from '../secrets/secret-registry.js';
+import type { NodeLease } from '../session/node-lease.js';
+import type { Container } from './container.js';
+import type { RuntimeConfig } from './runtime-options.js';
+
+/** What all agents of a runtime share, resolved once at boot and sealed. */
+export interface HostServices {
+  readonly config: RuntimeConfig;
+  readonly container: Container;
+  readonly env: HostEnv;
+  readonly logger: Logger;
+  readonly store: EventStore;
+  readonly artifacts: ArtifactStore | undefined;
+  readonly projections: ProjectionStore | undefined;
+  readonly snapshots: SnapshotStore | undefined;
+  readonly workspaces: Workspaces | undefined;
+  readonly facts: FactRegistry;
+  readonly secrets: SecretRegistry;
+  readonly redaction: Redaction;
+  readonly lease: NodeLease;
+  readonly plugins: readonly ActivePlugin[];
+}

@@ -1,0 +1,107 @@
+import { PerdureError, reasonOf, type Logger, type Plugin, type PluginLife, type Token } from '@perdure/plugin-api';
+import type { Container } from './container.js';
+import type { ConfiguredPlugin } from './load-plugins.js';
+import { contextOf, type Provided } from './plugin-context.js';
+
+export interface PluginStatus {
+  readonly name: string;
+  readonly version: string;
+  readonly status: 'ready' | 'failed';
+  readonly reason?: string;
+}
+
+interface LivePlugin {
+  readonly plugin: Plugin;
+  readonly life: PluginLife;
+}
+
+/**
+ * Plugins of one container, from set-up to stop. A plugin that fails harms only itself, unless it alone provides what
+ * another needs; then nothing starts and the error names both.
+ */
+export class PluginSet {
+  private readonly live: LivePlugin[] = [];
+  private readonly statuses = new Map<string, PluginStatus>();
+  private readonly provided: Provided[] = [];
+
+  constructor(
+    private readonly container: Container,
+    private readonly logger: Logger,
+  ) {}
+
+  /** What was provided, token by token, in the order of the plugins. */
+  get contributions(): readonly Provided[] {
+    return this.provided;
+  }
+
+  status(): readonly PluginStatus[] {
+    return [...this.statuses.values()];
+  }
+
+  /** Sets up and starts plugins that were checked and ordered. */
+  async start(plugins: readonly ConfiguredPlugin[]): Promise<void> {
+    for (const each of plugins) await this.setUp(each, plugins);
+    for (const { plugin, life } of [...this.live]) {
+      await this.attempt(plugin, 'start', plugins, async () => life.start?.());
+    }
+  }
+
+  /** Stops in the reverse order. Every stop is tried; what failed is reported and does not hinder the others. */
+  async stop(): Promise<void> {
+    for (const { plugin, life } of this.live.splice(0).reverse()) {
+      try {
+        await life.stop?.();
+      } catch (error) {
+        this.logger.log('error', 'A plugin failed to stop.', { plugin: plugin.name, reason: reasonOf(error) });
+      }
+    }
+  }
+
+  private async setUp({ plugin, config }: ConfiguredPlugin, all: readonly ConfiguredPlugin[]): Promise<void> {
+    const provided: Provided[] = [];
+    await this.attempt(plugin, 'setup', all, async () => {
+      const life = await plugin.setup(contextOf(plugin, config, this.container, provided));
+      for (const each of provided) this.register(each);
+      this.live.push({ plugin, life });
+      this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'ready' });
+    });
+  }
+
+  private register(provided: Provided): void {
+    this.provided.push(provided);
+    const { token, value } = provided;
+    if (token.cardinality === 'one') return this.container.set(token, value);
+    const all = this.provided.filter((other) => other.token.key === token.key).map((other) => other.value);
+    return this.container.set(token as Token<unknown, 'many'>, all);
+  }
+
+  private async attempt(
+    plugin: Plugin,
+    stage: 'setup' | 'start',
+    all: readonly ConfiguredPlugin[],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const reason = reasonOf(error);
+      const neededBy = all.find((other) => other.plugin !== plugin && needsOneOf(other.plugin, plugin.provides));
+      this.drop(plugin);
+      this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'failed', reason });
+      if (neededBy !== undefined) {
+        const data = { plugin: plugin.name, stage, reason: `${reason} ("${neededBy.plugin.name}" needs it)` };
+        throw new PerdureError('PERDURE_PLUGIN_FAILED', data, { cause: error });
+      }
+      this.logger.log('error', 'A plugin failed and is left out.', { plugin: plugin.name, stage, reason });
+    }
+  }
+
+  private drop(plugin: Plugin): void {
+    const index = this.live.findIndex((each) => each.plugin === plugin);
+    if (index >= 0) this.live.splice(index, 1);
+  }
+}
+
+function needsOneOf(plugin: Plugin, tokens: readonly Token<unknown>[]): boolean {
+  return plugin.needs.some((need) => need.cardinality === 'one' && tokens.some((token) => token.key === need.key));
+}

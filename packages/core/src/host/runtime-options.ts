@@ -1,0 +1,80 @@
+import type { HostEnv, Logger, PluginLike } from '@perdure/plugin-api';
+import { PerdureError } from '@perdure/plugin-api';
+import { z } from 'zod';
+import { consoleLogger } from './console-logger.js';
+import { systemHostEnv } from './system-host-env.js';
+
+/** What a host may say of a runtime. It is a patch: merged with the defaults, checked once, and read nowhere else. */
+export interface RuntimeOptions {
+  readonly plugins?: readonly PluginLike[];
+  /** The folder from which plugin packages are looked for; the current one when absent. */
+  readonly pluginRoot?: string;
+  readonly env?: Partial<HostEnv>;
+  readonly logger?: Logger;
+  /** Values that models, facts, streams and logs must never see, by the name they are referred to by. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Milliseconds without a renewal after which this node counts as dead; 10,000 when absent. */
+  readonly leaseTtlMs?: number;
+  /** Milliseconds that calls may still run when a session is let go; 5,000 when absent. */
+  readonly closeGraceMs?: number;
+  /** Prices by model id, in millionths of a currency unit per million tokens, for the usage projection. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+}
+
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** A runtime's options, whole and checked. */
+export interface RuntimeConfig {
+  readonly plugins: readonly PluginLike[];
+  readonly pluginRoot: string;
+  readonly env: HostEnv;
+  readonly logger: Logger;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly leaseTtlMs: number;
+  readonly closeGraceMs: number;
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+}
+
+const numbers = z.strictObject({
+  leaseTtlMs: z.int().min(100).max(3_600_000),
+  closeGraceMs: z.int().min(0).max(3_600_000),
+  prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })),
+});
+
+/** Merges patches, the later over the earlier, and checks the result. Throws PERDURE_CONFIGURATION naming the field. */
+export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): RuntimeConfig {
+  const merged = Object.assign({}, ...patches.map(withoutUndefined)) as RuntimeOptions;
+  const checked = numbers.safeParse({
+    leaseTtlMs: merged.leaseTtlMs ?? 10_000,
+    closeGraceMs: merged.closeGraceMs ?? 5_000,
+    prices: merged.prices ?? {},
+  });
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    throw configuration(issue?.path.join('.') ?? '', issue?.message ?? 'not valid');
+  }
+  const known = ['plugins', 'pluginRoot', 'env', 'logger', 'secrets', 'leaseTtlMs', 'closeGraceMs', 'prices'];
+  const unknown = Object.keys(merged).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw configuration(unknown, 'there is no such option');
+  const env: HostEnv = { ...systemHostEnv(), ...merged.env };
+  if (env.nodeId === '') throw configuration('env.nodeId', 'it is empty');
+  return {
+    plugins: merged.plugins ?? [],
+    pluginRoot: merged.pluginRoot ?? process.cwd(),
+    env,
+    logger: merged.logger ?? consoleLogger(),
+    secrets: merged.secrets ?? {},
+    ...checked.data,
+  };
+}
+
+function withoutUndefined(patch: RuntimeOptions): RuntimeOptions {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+}
+
+function configuration(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_CONFIGURATION', { field, reason });
+}

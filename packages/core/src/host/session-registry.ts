@@ -1,0 +1,119 @@
+import { keyText, type Labels, type SessionKey } from '@perdure/events';
+import { PerdureError, reasonOf } from '@perdure/plugin-api';
+import { foldDigest, StateSnapshotWriter } from '../project/state-snapshot.js';
+import type { LoadedSession } from '../session/loaded-session.js';
+import { DurableSession } from '../session/session.js';
+import type { SessionHome } from '../session/session-home.js';
+import type { SessionConfig } from './agent-options.js';
+import type { AgentView } from './agent-view.js';
+import type { HostServices } from './host-services.js';
+import { openSession } from './load-session.js';
+
+/** Facts behind the last state snapshot at which the next is written. */
+const SNAPSHOT_EVERY = 2_000;
+
+/** The sessions of an agent in this process: one handle and one load for an id, however many ask at once. */
+export class SessionRegistry {
+  private readonly handles = new Map<string, { readonly handle: DurableSession; readonly home: RegisteredHome }>();
+  private isClosed = false;
+
+  constructor(
+    private readonly services: HostServices,
+    private readonly agentId: string,
+    private readonly view: () => AgentView,
+  ) {}
+
+  /** The handle of a session; the same one for the same id until it is closed. */
+  handle(config: SessionConfig): { readonly handle: DurableSession; readonly home: SessionHome } {
+    if (this.isClosed) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: config.key.id });
+    const key = keyText(config.key);
+    const existing = this.handles.get(key);
+    if (existing !== undefined) return existing;
+    const home = new RegisteredHome(this.services, this.agentId, config, this.view, () => this.handles.delete(key));
+    const made = { handle: new DurableSession(home), home };
+    this.handles.set(key, made);
+    return made;
+  }
+
+  find(key: SessionKey): DurableSession | undefined {
+    return this.handles.get(keyText(key))?.handle;
+  }
+
+  /** Lets all sessions go, together. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(Array.from(this.handles.values(), ({ home }) => home.close('closed')));
+  }
+}
+
+class RegisteredHome implements SessionHome {
+  private loading: Promise<LoadedSession> | undefined;
+  private loaded: LoadedSession | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly services: HostServices,
+    readonly agentId: string,
+    private readonly config: SessionConfig,
+    private readonly view: () => AgentView,
+    private readonly onClosed: () => void,
+  ) {}
+
+  get key(): SessionKey {
+    return this.config.key;
+  }
+  get logger(): HostServices['logger'] {
+    return this.services.logger;
+  }
+  get snapshots(): HostServices['snapshots'] {
+    return this.services.snapshots;
+  }
+
+  labels(): Labels {
+    const state = this.loaded?.work.journal.state;
+    return state?.identity === undefined ? this.config.labels : state.labels;
+  }
+
+  load(): Promise<LoadedSession> {
+    if (this.closing !== undefined)
+      return Promise.reject(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
+    this.loading ??= this.open().catch((error: unknown) => {
+      this.loading = undefined;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  /** Safe to repeat; resolves when nothing of the session is left in this process. */
+  close(reason: 'closed' | 'passivated'): Promise<void> {
+    this.closing ??= this.letGo(reason).finally(() => this.onClosed());
+    return this.closing;
+  }
+
+  private async open(): Promise<LoadedSession> {
+    const { loaded, snapshot } = await openSession(this.services, this.agentId, this.config, this.view);
+    this.loaded = loaded;
+    const { projections, facts, logger } = this.services;
+    if (projections !== undefined) {
+      const { journal } = loaded.work;
+      const writer = new StateSnapshotWriter(projections, journal, foldDigest(facts), snapshot);
+      loaded.keepSnapshots(
+        () => writer.write(),
+        SNAPSHOT_EVERY,
+        snapshot,
+        (error) => {
+          logger.log('warn', 'A state snapshot could not be written.', {
+            session: this.key.id,
+            reason: reasonOf(error),
+          });
+        },
+      );
+    }
+    return loaded;
+  }
+
+  private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
+    const loaded = await this.loading?.catch(() => undefined);
+    await loaded?.close(this.services.config.closeGraceMs, reason);
+  }
+}

@@ -1,0 +1,26 @@
+import type { SessionKey } from '@perdure/events';
+
+/** A fact as projections get it. */
+export interface ProjectedFact {
+  readonly key: SessionKey;
+  readonly type: string;
+  readonly payload: unknown;
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly time: number;
+}
+
+/**
+ * A view over the facts of all sessions: rows by key, each a fold of the facts that touch it. Pure; rows can be thrown away
+ * and made again.
+ */
+export interface Projection<Row> {
+  readonly name: string;
+  /** Changes whenever the same facts would give other rows: the old ones are then made anew. */
+  readonly version: number;
+  /** The types of facts that it looks at. */
+  readonly types: readonly string[];
+  /** The rows that a fact touches. */
+  keys(fact: ProjectedFact): readonly string[];
+  evolve(row: Row | undefined, fact: ProjectedFact, key: string): Row | undefined;
+}

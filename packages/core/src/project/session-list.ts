@@ -1,0 +1,140 @@
+import { keyText, promptText, type PayloadOf } from '@perdure/events';
+import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
+import type { AgentConfig } from '../host/agent-options.js';
+import type { HostServices } from '../host/host-services.js';
+import type { ProjectedFact, Projection } from './projection.js';
+import { ProjectionRunner } from './projection-runner.js';
+
+/** A session as lists show it. */
+export interface SessionListRow {
+  readonly id: string;
+  readonly tenant: string | null;
+  readonly agentId: string;
+  readonly workspace: string | null;
+  readonly preview: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly messages: number;
+  readonly totalTokens: number;
+  /** Turns that have not ended, and whether a run of one goes on. */
+  readonly openTurns: readonly string[];
+  readonly isRunning: boolean;
+  readonly owner: string | null;
+}
+
+const PREVIEW = 180;
+
+export const sessionList: Projection<SessionListRow> = {
+  name: 'session-list',
+  version: 1,
+  types: [
+    'SessionCreated',
+    'PromptAccepted',
+    'PromptCancelled',
+    'RunStarted',
+    'RunEnded',
+    'ModelAnswered',
+    'AnswerInterrupted',
+    'OwnershipTaken',
+    'OwnershipReleased',
+  ],
+  keys: (fact) => [keyText(fact.key)],
+  evolve: (row, fact) => {
+    if (fact.type === 'SessionCreated') return created(fact, fact.payload as PayloadOf<'SessionCreated'>);
+    return row && { ...row, ...changeOf(row, fact), updatedAt: fact.time };
+  },
+};
+
+function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated'>): SessionListRow {
+  return {
+    id: fact.key.id,
+    tenant: fact.key.tenant ?? null,
+    agentId: payload.agentId,
+    workspace: payload.workspace ?? null,
+    preview: '',
+    createdAt: fact.time,
+    updatedAt: fact.time,
+    messages: 0,
+    totalTokens: 0,
+    openTurns: [],
+    isRunning: false,
+    owner: null,
+  };
+}
+
+function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionListRow> {
+  switch (fact.type) {
+    case 'PromptAccepted': {
+      const { turnId, parts } = fact.payload as PayloadOf<'PromptAccepted'>;
+      const openTurns = row.openTurns.includes(turnId) ? row.openTurns : [...row.openTurns, turnId];
+      return { openTurns, messages: row.messages + 1, preview: row.preview || promptText(parts).slice(0, PREVIEW) };
+    }
+    case 'RunStarted':
+      return { isRunning: true };
+    case 'RunEnded': {
+      const { turnId, status } = fact.payload as PayloadOf<'RunEnded'>;
+      const goesOn = status === 'handed-over' || status === 'superseded';
+      return { isRunning: false, openTurns: goesOn ? row.openTurns : row.openTurns.filter((open) => open !== turnId) };
+    }
+    case 'ModelAnswered': {
+      const { usage, purpose } = fact.payload as PayloadOf<'ModelAnswered'>;
+      return {
+        totalTokens: row.totalTokens + usage.totalTokens,
+        messages: row.messages + (purpose === 'step' ? 1 : 0),
+      };
+    }
+    case 'AnswerInterrupted':
+      return { messages: row.messages + 1 };
+    case 'OwnershipTaken':
+      return { owner: (fact.payload as PayloadOf<'OwnershipTaken'>).node };
+    case 'OwnershipReleased':
+      return { owner: null };
+    default:
+      return {};
+  }
+}
+
+/** A page of an agent's sessions, the most recently changed first. */
+export async function listSessions(
+  services: HostServices,
+  agent: Pick<AgentConfig, 'id' | 'tenant'>,
+  { limit = 50, cursor }: ListOptions,
+): Promise<SessionPage> {
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 500) {
+    throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'limit', reason: 'it is a whole number from 1 to 500' });
+  }
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const rows = await readSessionList(services);
+  const sorted = rows
+    .filter((row) => row.agentId === agent.id && row.tenant === (agent.tenant ?? null))
+    .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
+    .filter(
+      (row) => after === undefined || row.updatedAt < after.at || (row.updatedAt === after.at && row.id > after.id),
+    );
+  const page = sorted.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = last === undefined || sorted.length <= limit ? null : `${last.updatedAt}.${last.id}`;
+  return { items: page.map(summaryOf), nextCursor };
+}
+
+/** Every session of the store, brought up to date. */
+export async function readSessionList(
+  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
+): Promise<readonly SessionListRow[]> {
+  if (services.projections === undefined)
+    throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
+  const runner = new ProjectionRunner(sessionList, services.store, services.projections, services.facts);
+  return [...(await runner.read()).values()];
+}
+
+function summaryOf(row: SessionListRow): SessionSummary {
+  const { tenant: _, openTurns, isRunning, ...shown } = row;
+  return { ...shown, status: isRunning ? 'running' : openTurns.length > 0 ? 'waiting' : 'idle' };
+}
+
+function readCursor(cursor: string): { readonly at: number; readonly id: string } {
+  const match = /^(\d+)\.(.+)$/s.exec(cursor);
+  if (match === null)
+    throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'cursor', reason: 'it is no cursor of a list' });
+  return { at: Number(match[1]), id: match[2] as string };
+}

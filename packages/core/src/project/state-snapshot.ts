@@ -1,0 +1,170 @@
+import {
+  claimedHashes,
+  isFactIntact,
+  keyText,
+  sessionStream,
+  type FactRegistry,
+  type SessionKey,
+} from '@perdure/events';
+import type { Message, ProjectionRow, ProjectionStore } from '@perdure/plugin-api';
+import { z } from 'zod';
+import { digestOf, sha256 } from '../host/sha256.js';
+import type { HostServices } from '../host/host-services.js';
+import { AppendList } from '../session/append-list.js';
+import type { Journal } from '../session/journal.js';
+import { emptySession, type FoldedSession } from '../session/session-loader.js';
+import { currentTurn, FOLD_VERSION, type EndedTurn, type SessionState } from '../session/session-state.js';
+
+/** Items of one row. A row that is full is written once. */
+const CHUNK = 1_000;
+const LISTS = ['messages', 'context', 'ended'] as const;
+type ListName = (typeof LISTS)[number];
+
+const headRow = z.strictObject({
+  fold: z.string(),
+  revision: z.int().nonnegative(),
+  hash: z.string(),
+  lengths: z.record(z.string(), z.int().nonnegative()),
+  /** Digest of each row, in order, by list. */
+  chunks: z.record(z.string(), z.array(z.string())),
+  /** The state without its lists. */
+  rest: z.record(z.string(), z.unknown()),
+});
+type HeadRow = z.output<typeof headRow>;
+
+/** What a snapshot is good for: equal texts mean that the same facts fold to the same state. */
+export function foldDigest(facts: FactRegistry): string {
+  return digestOf([`fold ${FOLD_VERSION}`, ...facts.description()].join('\n'));
+}
+
+function projectionOf(key: SessionKey): string {
+  return `state:${keyText(key)}`;
+}
+
+/**
+ * Opens the newest state snapshot of a session. Snapshots are caches: one that is not exactly what this build would have
+ * folded from exactly this stream (another fold, a flipped byte, another chain) is passed by, and nothing is lost.
+ */
+export async function openStateSnapshot(
+  { projections, store, facts }: Pick<HostServices, 'projections' | 'store' | 'facts'>,
+  key: SessionKey,
+): Promise<FoldedSession> {
+  if (projections === undefined) return emptySession;
+  const projection = projectionOf(key);
+  const head = readHead((await projections.rows(projection, { prefix: 'head' }))[0], foldDigest(facts));
+  if (head === undefined) return emptySession;
+  const stream = sessionStream(key);
+  const [fact] = (await store.read(stream, { from: head.revision, limit: 1 })).facts;
+  if (fact?.revision !== head.revision || claimedHashes(fact.metadata)?.hash !== head.hash) return emptySession;
+  if (!isFactIntact(fact, sha256)) return emptySession;
+  const rows = await projections.rows(projection, { prefix: 'list/' });
+  const lists = readLists(head, rows);
+  if (lists === undefined) return emptySession;
+  const state = {
+    ...head.rest,
+    messages: AppendList.from(lists.messages as Message[]),
+    context: AppendList.from(lists.context as number[]),
+    ended: AppendList.from(lists.ended as EndedTurn[]),
+  } as unknown as SessionState;
+  return { state, revision: head.revision, hash: head.hash };
+}
+
+function readHead(row: ProjectionRow | undefined, fold: string): HeadRow | undefined {
+  if (row === undefined) return undefined;
+  const at = row.value.indexOf('\n');
+  const text = row.value.slice(at + 1);
+  if (at < 0 || row.value.slice(0, at) !== digestOf(text)) return undefined;
+  const parsed = headRow.safeParse(JSON.parse(text));
+  return parsed.success && parsed.data.fold === fold ? parsed.data : undefined;
+}
+
+function readLists(head: HeadRow, rows: readonly ProjectionRow[]): Record<ListName, unknown[]> | undefined {
+  const byKey = new Map(rows.map(({ key, value }) => [key, value]));
+  const lists: Record<ListName, unknown[]> = { messages: [], context: [], ended: [] };
+  for (const name of LISTS) {
+    for (const [index, digest] of (head.chunks[name] ?? []).entries()) {
+      const value = byKey.get(rowKey(name, index));
+      if (value === undefined || digestOf(value) !== digest) return undefined;
+      for (const item of JSON.parse(value) as unknown[]) lists[name].push(item);
+    }
+    if (lists[name].length !== head.lengths[name]) return undefined;
+  }
+  return lists;
+}
+
+function rowKey(list: ListName, index: number): string {
+  return `list/${list}/${String(index).padStart(8, '0')}`;
+}
+
+/**
+ * Writes state snapshots of one session. What is written each time is what has come since the last time: rows that were
+ * full then are kept.
+ */
+export class StateSnapshotWriter {
+  private checkpoint: string | undefined;
+  private known = false;
+  private readonly full: Record<ListName, string[]> = { messages: [], context: [], ended: [] };
+  private compactions = 0;
+  /** The revision of the last snapshot that this process wrote or opened. */
+  revision: number;
+
+  constructor(
+    private readonly projections: ProjectionStore,
+    private readonly journal: Journal,
+    private readonly fold: string,
+    opened: number,
+  ) {
+    this.revision = opened;
+  }
+
+  async write(): Promise<void> {
+    const { state, head, hash, key } = this.journal;
+    if (head < 0 || head === this.revision) return;
+    const projection = projectionOf(key);
+    if (!this.known) this.checkpoint = await this.projections.checkpoint(projection);
+    this.known = true;
+    const put: ProjectionRow[] = [];
+    const chunks: Record<string, string[]> = {};
+    const lengths: Record<string, number> = {};
+    for (const name of LISTS) {
+      if (name === 'context' && state.compactions !== this.compactions) this.full.context = [];
+      chunks[name] = this.pack(name, state, put);
+      lengths[name] = state[name].length;
+    }
+    this.compactions = state.compactions;
+    const { messages: _, context: __, ended: ___, ...rest } = state;
+    const text = JSON.stringify({ fold: this.fold, revision: head, hash, lengths, chunks, rest } satisfies HeadRow);
+    put.push({ key: 'head', value: `${digestOf(text)}\n${text}` });
+    const checkpoint = `${head}:${hash}`;
+    const outcome = await this.projections.commit(projection, {
+      expected: this.checkpoint,
+      checkpoint,
+      put,
+      remove: [],
+    });
+    if (outcome.status === 'stored') {
+      this.checkpoint = checkpoint;
+      this.revision = head;
+      return;
+    }
+    // Another process writes them too: begin anew next time.
+    this.known = false;
+    for (const name of LISTS) this.full[name] = [];
+  }
+
+  private pack(name: ListName, state: SessionState, put: ProjectionRow[]): string[] {
+    const list: AppendList<unknown> = state[name];
+    const full = this.full[name];
+    const digests = [...full];
+    // Results still come to the message of the open step; all before it is final.
+    const final = name === 'messages' ? (currentTurn(state)?.step?.results ?? list.length) : list.length;
+    for (let index = full.length; index * CHUNK < list.length; index++) {
+      const value = JSON.stringify(list.slice(index * CHUNK, (index + 1) * CHUNK));
+      const digest = digestOf(value);
+      put.push({ key: rowKey(name, index), value });
+      digests.push(digest);
+      if ((index + 1) * CHUNK <= final) full.push(digest);
+    }
+    return digests;
+  }
+}

@@ -1,0 +1,78 @@
+import type { CoreType, PayloadOf } from '@perdure/events';
+import type { HostEnv } from '@perdure/plugin-api';
+import type { Composer } from '../compose/composer.js';
+import type { AgentView } from '../host/agent-view.js';
+import type { GateStep } from '../invoke/gates.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { decideCall } from '../invoke/tool-invoker.js';
+import type { Redaction } from '../secrets/redaction.js';
+import { FactBatch } from '../session/fact-batch.js';
+import type { CallState, SessionState } from '../session/session-state.js';
+import { applyChange } from '../turn/apply-change.js';
+import { nextIntent, isFactIntent } from '../turn/decider.js';
+import { recordDecision, recordIntent } from '../turn/record-intent.js';
+import { IN_REPLAY } from './inputs.js';
+
+export interface DerivedFact {
+  readonly type: string;
+  readonly payload: unknown;
+}
+
+export interface ReplayContext {
+  readonly session: string;
+  readonly agent: AgentView;
+  readonly composer: Composer;
+  readonly env: HostEnv;
+  readonly redaction: Redaction;
+}
+
+/**
+ * The facts that a state leads to. Ids, times and the decisions of gates that waited are inputs and come from the recorded
+ * fact that is compared; nothing is derived when the state waits for an input.
+ */
+export async function deriveFacts(
+  state: SessionState,
+  recorded: { readonly type: CoreType; readonly payload: unknown },
+  context: ReplayContext,
+): Promise<readonly DerivedFact[]> {
+  const { session, agent, composer, env, redaction } = context;
+  const batch = new FactBatch(state, -1, { sessionId: session, env, redact: (value) => redaction.redact(value) });
+  const intent = nextIntent(state, agent.parts.limits, IN_REPLAY);
+  if (intent.do === 'decide-call') {
+    const decision = await decide(intent.call, state, recorded, context);
+    recordDecision(batch, intent.call, decision, agent.policy);
+  } else if (isFactIntent(intent)) {
+    recordIntent(batch, intent, {
+      sessionId: session,
+      plugins: state.plugins ?? [],
+      newRunId: () => (recorded.payload as PayloadOf<'RunStarted'>).runId,
+      now: () => (recorded.payload as PayloadOf<'ToolCallSettled'>).endedAt,
+      missing: (recorded.payload as PayloadOf<'RunStarted'>).without ?? [],
+      compose: (joining) => composer.compose(batch.state, agent, joining),
+      applyChange: (changed, change) => applyChange(changed, change, agent, composer),
+    });
+  }
+  return batch.facts;
+}
+
+function decide(
+  call: CallState,
+  state: SessionState,
+  recorded: { readonly payload: unknown },
+  { session, agent, env, redaction }: ReplayContext,
+) {
+  const decided = (recorded.payload as Partial<PayloadOf<'ToolCallDecided'>>).gates ?? [];
+  const context: InvocationContext = {
+    sessionId: session,
+    tenant: undefined,
+    turnId: state.open[0]?.turnId,
+    runId: undefined,
+    stepId: undefined,
+    workspace: state.identity?.workspace,
+    signal: new AbortController().signal,
+    env,
+    redaction,
+  };
+  const fromRecord = (step: GateStep) => decided.find(({ gate }) => gate === step.id);
+  return decideCall(call, agent.gates, agent.toolSet(context.workspace), false, context, fromRecord);
+}

@@ -1,0 +1,56 @@
+import { coreDefinition, type CoreType, type PayloadOf } from '@perdure/events';
+import type { AgentView } from '../host/agent-view.js';
+import type { SessionState } from '../session/session-state.js';
+import { nextIntent } from '../turn/decider.js';
+
+/** Nothing runs in a replay, and no tool is asked what became of a call. */
+export const IN_REPLAY = { underWay: { has: () => false }, voided: { has: () => false } };
+
+/**
+ * Whether a fact tells what came from outside: whatever others appended, what models and tools answered, what hosts did
+ * with the session. Everything else follows from the state.
+ */
+export function isInput(
+  state: SessionState,
+  fact: { readonly type: CoreType; readonly payload: unknown },
+  agent: AgentView,
+): boolean {
+  if (coreDefinition(fact.type).lane !== 'owner') return true;
+  switch (fact.type) {
+    case 'ModelAnswered':
+    case 'ModelCallFailed':
+    case 'AnswerInterrupted':
+    case 'ArtifactStored':
+    case 'OwnershipReleased':
+    case 'PluginSetChanged':
+      return true;
+    case 'RunEnded': {
+      const { status } = fact.payload as PayloadOf<'RunEnded'>;
+      return status === 'handed-over' || status === 'superseded';
+    }
+    case 'ToolCallDecided':
+    case 'ToolCallStarted':
+      return isOfHost(state, fact) || isAnswerOfTool(state, fact, agent);
+    case 'ToolCallSettled': {
+      const { status, startedAt } = fact.payload as PayloadOf<'ToolCallSettled'>;
+      if (status === 'completed' || status === 'failed' || startedAt !== undefined) return true;
+      return isOfHost(state, fact) || isAnswerOfTool(state, fact, agent);
+    }
+    case 'HistoryCompacted':
+    case 'ChangeApplied':
+      return state.changes[0]?.change.kind === 'compact';
+    default:
+      return false;
+  }
+}
+
+function isOfHost(state: SessionState, fact: { readonly type: CoreType; readonly payload: unknown }): boolean {
+  const { callId, origin } = fact.payload as { readonly callId: string; readonly origin?: string };
+  return origin === 'host' || state.hostCalls.some((call) => call.callId === callId);
+}
+
+/** A call that was left behind and whose tool was asked: its settlement, or its new start, is the tool's answer. */
+function isAnswerOfTool(state: SessionState, fact: { readonly payload: unknown }, agent: AgentView): boolean {
+  const intent = nextIntent(state, agent.parts.limits, IN_REPLAY);
+  return intent.do === 'reconcile-call' && intent.call.callId === (fact.payload as { readonly callId: string }).callId;
+}

@@ -1,0 +1,96 @@
+import type { Actor, Change } from '@perdure/events';
+import { PerdureError } from '@perdure/plugin-api';
+import type { FactBatch } from './fact-batch.js';
+import { refuseNewer } from './ownership.js';
+import type { CheckedPrompt } from './prompt-input.js';
+import { currentTurn, type OpenTurn, type SessionState } from './session-state.js';
+
+/** Ids for an input, made before its first try. */
+export interface InputIds {
+  readonly promptId: string;
+  readonly turnId: string;
+}
+
+/** Which turn answers a prompt. */
+export interface AcceptedPrompt {
+  readonly promptId: string;
+  readonly turnId: string;
+  /** The prompt was accepted before; nothing was added. */
+  readonly isKnown: boolean;
+}
+
+const USER: Actor = { kind: 'user' };
+
+/**
+ * Accepts a prompt: it opens a turn, waits for one, or joins the one that runs. The same prompt id again is the same
+ * turn. Anyone may do this, whoever owns the session.
+ */
+export function acceptPrompt(
+  batch: FactBatch,
+  session: string,
+  prompt: CheckedPrompt,
+  ids: InputIds,
+  knownTurn: (promptId: string) => string | undefined,
+): AcceptedPrompt {
+  const known = knownTurnIn(batch.state, ids.promptId) ?? knownTurn(ids.promptId);
+  if (known !== undefined) return { promptId: ids.promptId, turnId: known, isKnown: true };
+  refuseNewer(batch.state, session);
+  const running = currentTurn(batch.state);
+  if (running !== undefined && prompt.whenBusy === 'reject') {
+    throw new PerdureError('PERDURE_SESSION_BUSY', { session, turn: running.turnId });
+  }
+  if (running !== undefined && prompt.whenBusy === 'interrupt' && running.stop === undefined) {
+    batch.add('StopRequested', { turnId: running.turnId, reason: 'interrupted' }, { turnId: running.turnId }, USER);
+  }
+  const steered = prompt.whenBusy === 'steer' ? steerable(batch.state) : undefined;
+  const turnId = steered?.turnId ?? ids.turnId;
+  const mode = steered !== undefined ? 'steer' : running === undefined ? 'turn' : 'queue';
+  const { promptId } = ids;
+  batch.add(
+    'PromptAccepted',
+    { promptId, turnId, messageId: promptId, mode, parts: [...prompt.parts] },
+    { turnId },
+    USER,
+  );
+  return { promptId: ids.promptId, turnId, isKnown: false };
+}
+
+/** Asks for the end of a turn, or takes its prompts back when it has not begun. Whether there was such a turn. */
+export function requestStop(batch: FactBatch, turnId: string, reason: string | undefined): boolean {
+  const turn = batch.state.open.find((open) => open.turnId === turnId);
+  if (turn === undefined) return false;
+  if (turn.runs.length === 0) return cancelWaiting(batch, turn, reason);
+  if (turn.stop === undefined) {
+    batch.add('StopRequested', { turnId, ...(reason === undefined ? {} : { reason }) }, { turnId }, USER);
+  }
+  return true;
+}
+
+/** Stops the running turn and takes back every prompt that waits. The turn that was stopped. */
+export function requestStopAll(batch: FactBatch, reason: string | undefined): string | undefined {
+  const turnId = currentTurn(batch.state)?.turnId;
+  for (const turn of batch.state.open.slice(1)) cancelWaiting(batch, turn, reason);
+  return turnId !== undefined && requestStop(batch, turnId, reason) ? turnId : undefined;
+}
+
+export function requestChange(batch: FactBatch, session: string, changeId: string, change: Change): void {
+  refuseNewer(batch.state, session);
+  batch.add('ChangeRequested', { changeId, change }, {}, { kind: 'host' });
+}
+
+function cancelWaiting(batch: FactBatch, turn: OpenTurn, reason: string | undefined): boolean {
+  for (const { id } of turn.waiting) {
+    batch.add('PromptCancelled', { promptId: id, reason: reason ?? 'stopped' }, { turnId: turn.turnId }, USER);
+  }
+  return true;
+}
+
+/** The turn that a prompt can still join: one that was not asked to end. */
+function steerable(state: SessionState): OpenTurn | undefined {
+  const running = currentTurn(state);
+  return running?.stop === undefined ? running : undefined;
+}
+
+function knownTurnIn(state: SessionState, promptId: string): string | undefined {
+  return state.open.find(({ prompts }) => prompts.some((prompt) => prompt.promptId === promptId))?.turnId;
+}

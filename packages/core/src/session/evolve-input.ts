@@ -1,0 +1,131 @@
+import { noUsage } from '@perdure/events';
+import type { EvolveHandlers } from './evolve.js';
+import { lateResultText } from './late-result.js';
+import type { EndedTurn, OpenTurn, SessionState, WaitingMessage } from './session-state.js';
+
+type InputFacts =
+  | 'SessionCreated'
+  | 'SessionRelabeled'
+  | 'OwnershipTaken'
+  | 'OwnershipReleased'
+  | 'LateResultReported'
+  | 'PromptAccepted'
+  | 'PromptCancelled'
+  | 'StopRequested'
+  | 'ChangeRequested';
+
+/** How the facts that come from outside the running turn change a session. */
+export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
+  SessionCreated: (fact, state, place) => ({
+    ...state,
+    identity: {
+      agentId: fact.agentId,
+      ...(fact.workspace === undefined ? {} : { workspace: fact.workspace }),
+      createdAt: place.time,
+    },
+    labels: fact.labels,
+    ...(fact.model === undefined ? {} : { model: fact.model }),
+  }),
+
+  SessionRelabeled: (fact, state) => ({ ...state, labels: fact.labels }),
+
+  OwnershipTaken: (fact, state) => ({
+    ...state,
+    ownership: { epoch: fact.epoch, owner: { node: fact.node, incarnation: fact.incarnation }, handedOver: false },
+  }),
+
+  OwnershipReleased: (_, state) => ({ ...state, ownership: { epoch: state.ownership.epoch, handedOver: false } }),
+
+  LateResultReported: (fact, state, place) => {
+    const id = `late-${fact.callId}-${fact.epoch}`;
+    const text = lateResultText(fact);
+    const message = {
+      id,
+      sequence: state.messages.length + 1,
+      revision: 1,
+      turnId: state.open[0]?.turnId ?? '',
+      createdAt: place.time,
+      role: 'user' as const,
+      mode: 'steer' as const,
+      parts: [{ type: 'text' as const, text }],
+    };
+    const notices = [...state.notices, { id, message: state.messages.length }];
+    return { ...state, messages: state.messages.push(message), notices };
+  },
+
+  PromptAccepted: (fact, state, place) => {
+    const message = {
+      id: fact.messageId,
+      sequence: state.messages.length + 1,
+      revision: 1,
+      turnId: fact.turnId,
+      createdAt: place.time,
+      role: 'user' as const,
+      mode: fact.mode,
+      parts: fact.parts,
+    };
+    const waiting: WaitingMessage = { id: fact.promptId, message: state.messages.length };
+    const messages = state.messages.push(message);
+    if (fact.mode === 'steer') {
+      const open = state.open.map((turn) => (turn.turnId === fact.turnId ? joinPrompt(turn, waiting) : turn));
+      return { ...state, messages, open };
+    }
+    const turn: OpenTurn = {
+      turnId: fact.turnId,
+      prompts: [{ promptId: fact.promptId }],
+      waiting: [waiting],
+      runs: [],
+      steps: 0,
+      usage: noUsage,
+      firstMessage: waiting.message,
+    };
+    return { ...state, messages, open: [...state.open, turn] };
+  },
+
+  PromptCancelled: (fact, state) => {
+    const turn = state.open.find(({ waiting }) => waiting.some(({ id }) => id === fact.promptId));
+    if (turn === undefined) return state;
+    const waiting = turn.waiting.filter(({ id }) => id !== fact.promptId);
+    const prompts = turn.prompts.map((prompt) =>
+      prompt.promptId === fact.promptId ? { ...prompt, cancelled: true as const } : prompt,
+    );
+    if (waiting.length === 0 && turn.runs.length === 0) return endUnstarted(state, { ...turn, prompts });
+    const open = state.open.map((other) => (other === turn ? { ...turn, waiting, prompts } : other));
+    return { ...state, open };
+  },
+
+  StopRequested: (fact, state) => {
+    const stop = fact.reason === undefined ? {} : { reason: fact.reason };
+    const open = state.open.map((turn) =>
+      turn.turnId === fact.turnId && turn.stop === undefined ? { ...turn, stop } : turn,
+    );
+    return { ...state, open };
+  },
+
+  ChangeRequested: (fact, state) => ({
+    ...state,
+    changes: [...state.changes, { changeId: fact.changeId, change: fact.change }],
+  }),
+};
+
+function joinPrompt(turn: OpenTurn, waiting: WaitingMessage): OpenTurn {
+  return {
+    ...turn,
+    prompts: [...turn.prompts, { promptId: waiting.id }],
+    waiting: [...turn.waiting, waiting],
+  };
+}
+
+/** A turn whose prompts were all taken back before a run began. */
+function endUnstarted(state: SessionState, turn: OpenTurn): SessionState {
+  const ended: EndedTurn = {
+    turnId: turn.turnId,
+    status: 'cancelled',
+    usage: turn.usage,
+    promptIds: turn.prompts.map(({ promptId }) => promptId),
+    runs: [],
+    firstMessage: turn.firstMessage,
+    lastMessage: state.messages.length - 1,
+  };
+  return { ...state, open: state.open.filter(({ turnId }) => turnId !== turn.turnId), ended: state.ended.push(ended) };
+}

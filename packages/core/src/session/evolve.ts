@@ -1,0 +1,42 @@
+import { isCoreType, type CoreType, type FactHandlers, type PayloadOf, type ReadFact } from '@perdure/events';
+import { evolveInput } from './evolve-input.js';
+import { evolveStep } from './evolve-step.js';
+import { evolveTurn } from './evolve-turn.js';
+import type { SessionState } from './session-state.js';
+
+/** What a handler may know of a fact beside its payload. */
+export interface FactPlace {
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly time: number;
+}
+
+export type EvolveHandlers = FactHandlers<[state: SessionState, place: FactPlace], SessionState>;
+
+const handlers: EvolveHandlers = { ...evolveInput, ...evolveTurn, ...evolveStep };
+
+/** The state after a fact that this build knows. Pure. */
+export function evolve<Type extends CoreType>(
+  state: SessionState,
+  type: Type,
+  payload: PayloadOf<Type>,
+  place: FactPlace,
+): SessionState {
+  const handle = handlers[type] as (payload: PayloadOf<Type>, state: SessionState, place: FactPlace) => SessionState;
+  const next = handle(payload, state, place);
+  return next.updatedAt === place.time ? next : { ...next, updatedAt: place.time };
+}
+
+/** The state after any stored fact: what is not known is counted, and marks the session when it must not be run past. */
+export function evolveRead(state: SessionState, fact: ReadFact, place: FactPlace): SessionState {
+  switch (fact.kind) {
+    case 'known':
+      return isCoreType(fact.type) ? evolve(state, fact.type, fact.payload as PayloadOf<CoreType>, place) : state;
+    case 'opaque':
+      return { ...state, opaqueFacts: state.opaqueFacts + 1 };
+    case 'newer':
+      return state.newer === undefined
+        ? { ...state, newer: { type: fact.type, version: fact.version, revision: place.revision } }
+        : state;
+  }
+}

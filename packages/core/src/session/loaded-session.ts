@@ -1,0 +1,304 @@
+import type { JsonValue, Labels, PayloadOf } from '@perdure/events';
+import {
+  isPerdureError,
+  PerdureError,
+  reasonOf,
+  type ResumeOptions,
+  type ToolOutcome,
+  type TurnResult,
+} from '@perdure/plugin-api';
+import { noUsage } from '@perdure/events';
+import type { EventSource } from '../live/event-reader.js';
+import { followDraft } from '../live/draft-reader.js';
+import { Executor } from '../turn/executor.js';
+import { hostCall } from '../turn/host-call.js';
+import type { SessionWork } from '../turn/session-work.js';
+import type { InputIds } from './accept-input.js';
+import type { FactBatch } from './fact-batch.js';
+import type { CommittedFact } from './journal.js';
+import { readCommitted } from './read-committed.js';
+import { missingParts } from './missing-parts.js';
+import { isRunnable, releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
+import { SessionIndex } from './session-index.js';
+import { currentTurn, type SessionState } from './session-state.js';
+
+/** Facts that others append to a session that this node owns. */
+const INPUT_TYPES = [
+  'SessionRelabeled',
+  'OwnershipTaken',
+  'LateResultReported',
+  'PromptAccepted',
+  'PromptCancelled',
+  'StopRequested',
+  'ChangeRequested',
+];
+
+/**
+ * A session in this process: its fold, what follows its stream, and the executor while this node owns it. It may be
+ * dropped at any time; everything that counts is in the stream.
+ */
+export class LoadedSession {
+  readonly index: SessionIndex;
+  private held: Ownership | undefined;
+  private executor: Executor | undefined;
+  private taking: Promise<void> | undefined;
+  private following: AbortController | undefined;
+  private readonly closing = new AbortController();
+  private failure: PerdureError | undefined;
+  private readonly waiters = new Map<string, Set<(result: TurnResult) => void>>();
+  private watch: NodeJS.Timeout | undefined;
+  private lastSnapshot: () => Promise<void> = () => Promise.resolve();
+
+  constructor(
+    readonly work: SessionWork,
+    private readonly ttlMs: number,
+    /** Opens the stream of a session that has no facts yet. */
+    private readonly create: (batch: FactBatch) => void,
+  ) {
+    this.index = new SessionIndex(() => work.journal.state);
+    work.journal.onCommit((facts) => {
+      work.feed.addFacts(facts);
+      for (const fact of facts) this.react(fact);
+    });
+  }
+
+  /** Aborts when the session is let go in this process. */
+  get signal(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  /** Has a snapshot of the state written when enough facts have come, beside the work, and when the session is let go. */
+  keepSnapshots(write: () => Promise<void>, every: number, newest: number, onError: (error: unknown) => void): void {
+    const { journal } = this.work;
+    let last = newest;
+    let writing: Promise<void> | undefined;
+    const begin = (): Promise<void> => {
+      last = journal.head;
+      writing ??= write()
+        .catch(onError)
+        .finally(() => {
+          writing = undefined;
+        });
+      return writing;
+    };
+    journal.onCommit(() => {
+      if (journal.head - last >= every && writing === undefined) setImmediate(() => void begin());
+    });
+    // A short session is folded as quickly as a snapshot is read.
+    this.lastSnapshot = () =>
+      journal.head - last >= every / 10 || writing !== undefined ? begin() : Promise.resolve();
+  }
+
+  /** Begins to follow what others append. */
+  follow(): void {
+    if (this.closing.signal.aborted || this.following !== undefined) return;
+    const controller = new AbortController();
+    this.following = controller;
+    const { store, key, feed, logger } = this.work;
+    const report = (error: unknown): void => {
+      if (!controller.signal.aborted)
+        logger.log('warn', 'A session is no longer followed.', { reason: reasonOf(error) });
+    };
+    this.followFacts(controller.signal).catch(report);
+    if (this.held === undefined) followDraft(store, key, feed, controller.signal).catch(report);
+  }
+
+  /**
+   * Appends an input. A session that has no facts yet is created with it. Ids for the input are made before the first try
+   * and are the same in every other.
+   */
+  accept<Result>(decide: (batch: FactBatch, ids: InputIds) => Result): Promise<Result> {
+    const { journal, env, key } = this.work;
+    const scope = `${key.id}-${journal.state.ownership.epoch}`;
+    const ids = { promptId: env.idGenerator.next(`${scope}-prompt`), turnId: env.idGenerator.next(`${scope}-turn`) };
+    return journal.commit((batch) => {
+      this.create(batch);
+      return decide(batch, ids);
+    }, 'input');
+  }
+
+  /** Opens the stream. `false` when it was there already. */
+  open(): Promise<boolean> {
+    return this.work.journal.commit((batch) => {
+      if (batch.state.identity !== undefined) return false;
+      this.create(batch);
+      return true;
+    }, 'input');
+  }
+
+  /** Gives the session the labels that a caller names; others stay. */
+  async relabel(labels: Labels): Promise<void> {
+    const isSame = (state: SessionState): boolean =>
+      Object.entries(labels).every(([name, value]) => state.labels[name as keyof Labels] === value);
+    if (isSame(this.work.journal.state)) return;
+    await this.work.journal.commit((batch) => {
+      if (isSame(batch.state)) return;
+      batch.add('SessionRelabeled', { labels: { ...batch.state.labels, ...labels } }, {}, { kind: 'host' });
+    }, 'input');
+  }
+
+  /** What readers of events need. */
+  eventSource(): EventSource {
+    const { journal, feed, store, key } = this.work;
+    return {
+      sessionId: key.id,
+      feed,
+      lookup: this.index,
+      head: () => journal.head,
+      state: () => journal.state,
+      read: (after) => readCommitted(store, journal, after),
+    };
+  }
+
+  /** Sees to it that work that is there is done: by this node when the session is free, else by its owner. */
+  async run(options: ResumeOptions & { readonly insist: boolean }): Promise<void> {
+    if (!isRunnable(this.work.journal.state) && this.held === undefined) return;
+    try {
+      await this.own(options);
+      this.executor?.wake();
+    } catch (error) {
+      if (options.insist || !isPerdureError(error, 'PERDURE_SESSION_OWNED')) throw error;
+    }
+  }
+
+  /** Takes the session for this node. Throws PERDURE_SESSION_OWNED while another that lives has it. */
+  own(options: ResumeOptions): Promise<void> {
+    this.taking ??= this.take(options).finally(() => {
+      this.taking = undefined;
+    });
+    return this.taking;
+  }
+
+  /** How a turn ends. Resolves in any case: `suspended` when this process can no longer follow it. */
+  finished(turnId: string): Promise<TurnResult> {
+    const result = this.index.resultOf(turnId);
+    if (result !== undefined) return Promise.resolve(result);
+    if (this.failure !== undefined || this.signal.aborted) return Promise.resolve(this.suspended(turnId));
+    this.follow();
+    // An owner elsewhere may die; whoever waits for a turn looks after it.
+    this.watch ??= setInterval(() => this.lookAfter(), this.ttlMs / 2);
+    return new Promise((resolve) => {
+      const waiting = this.waiters.get(turnId) ?? new Set();
+      this.waiters.set(turnId, waiting.add(resolve));
+    });
+  }
+
+  async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
+    await this.own({});
+    if (this.held === undefined) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
+    return hostCall(name, input, isTrusted, this.work, this.held, this.signal);
+  }
+
+  /** Lets the session go. A turn that runs is left where another owner can go on. */
+  async close(graceMs: number, reason: 'closed' | 'passivated'): Promise<void> {
+    if (this.signal.aborted) return;
+    const { executor, held } = this;
+    try {
+      await executor?.suspend(graceMs);
+      if (held !== undefined && this.failure === undefined)
+        await releaseOwnership(this.work.journal, held, this.work.env, reason);
+      if (this.failure === undefined) await this.lastSnapshot();
+    } finally {
+      this.closing.abort(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id }));
+      this.following?.abort();
+      this.answerWaiters((turnId) => this.suspended(turnId));
+      this.work.feed.pulse.beat();
+    }
+  }
+
+  private async take(options: ResumeOptions): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.signal.throwIfAborted();
+    const { journal, lease, env, key } = this.work;
+    const takeOver = options.takeOver ?? false;
+    const missing = missingParts(journal.state, this.work.agent());
+    const [first] = missing;
+    if (first !== undefined && options.withoutMissing !== true && currentTurn(journal.state)?.runs.length) {
+      throw new PerdureError('PERDURE_NOT_SUPPLIED', { session: key.id, kind: first.kind, id: first.id });
+    }
+    const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held });
+    if (held === this.held && this.executor !== undefined) return;
+    this.held = held;
+    this.executor = new Executor(this.work, held, missing, (error) => this.lose(error));
+    this.refollow();
+  }
+
+  private react(fact: CommittedFact): void {
+    switch (fact.type) {
+      case 'StopRequested':
+        return this.executor?.stopTurn((fact.payload as PayloadOf<'StopRequested'>).turnId);
+      case 'OwnershipTaken':
+        if (this.held !== undefined && this.work.journal.state.ownership.epoch !== this.held.epoch)
+          this.executor?.leave();
+        return undefined;
+      case 'RunEnded':
+      case 'PromptCancelled':
+        return this.answerWaiters((turnId) => this.index.resultOf(turnId));
+      default:
+        return undefined;
+    }
+  }
+
+  private answerWaiters(answer: (turnId: string) => TurnResult | undefined): void {
+    for (const [turnId, waiting] of this.waiters) {
+      const result = answer(turnId);
+      if (result === undefined) continue;
+      this.waiters.delete(turnId);
+      for (const resolve of waiting) resolve(result);
+    }
+    if (this.waiters.size > 0) return;
+    clearInterval(this.watch);
+    this.watch = undefined;
+  }
+
+  private lookAfter(): void {
+    if (this.held !== undefined) return;
+    this.run({ insist: false }).catch((error: unknown) => this.fail(error));
+  }
+
+  /** The executor ended by an error. */
+  private lose(error: PerdureError): void {
+    this.executor = undefined;
+    this.held = undefined;
+    if (error.code === 'PERDURE_SESSION_FENCED') this.refollow();
+    else this.fail(error);
+  }
+
+  /** This process can no longer tell how the session goes on. */
+  private fail(error: unknown): void {
+    const reason = reasonOf(error);
+    this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
+    this.answerWaiters((turnId) => this.suspended(turnId));
+  }
+
+  private refollow(): void {
+    this.following?.abort();
+    this.following = undefined;
+    this.follow();
+  }
+
+  private async followFacts(signal: AbortSignal): Promise<void> {
+    const { store, journal } = this.work;
+    const source = { stream: journal.stream, ...(journal.head < 0 ? {} : { after: journal.head }) };
+    const types = this.held === undefined ? {} : { types: INPUT_TYPES };
+    for await (const { facts } of store.subscribe(source, { ...types, signal })) {
+      const last = facts.at(-1);
+      if (last === undefined || last.revision <= journal.head) continue;
+      await journal.refresh();
+      this.executor?.wake();
+    }
+  }
+
+  private suspended(turnId: string): TurnResult {
+    const error = this.failure ?? new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
+    return {
+      success: false,
+      status: 'suspended',
+      text: this.index.answerText(turnId) ?? '',
+      error: { code: error.code, message: error.message },
+      usage: this.index.usageOf(turnId) ?? noUsage,
+      turnId,
+      runId: this.index.openTurn(turnId)?.runs.at(-1)?.runId ?? null,
+    };
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { leaseStream } from '@perdure/events';
+import {
+  isPerdureError,
+  reasonOf,
+  type EventStore,
+  type ExpectedRevision,
+  type Logger,
+  type NodePresence,
+} from '@perdure/plugin-api';
+
+export interface LeaseOptions {
+  /** Milliseconds without a renewal after which an observer counts the node as dead. */
+  readonly ttlMs: number;
+}
+
+interface Observation {
+  /** What was seen of the lease, and when on this process's monotonic clock it was first seen so. */
+  readonly seen: string;
+  readonly since: number;
+}
+
+/**
+ * The life sign of this node: one lease for all its sessions, renewed in the store, and where the store can offer it a
+ * mark that the system takes away with the process. All times are of the monotonic clock; nobody compares wall clocks.
+ */
+export class NodeLease {
+  private renewedAt: number | undefined;
+  private head: ExpectedRevision | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private holding: Promise<void> | undefined;
+  private releasePresence: (() => Promise<void>) | undefined;
+  private readonly observations = new Map<string, Observation>();
+
+  constructor(
+    readonly node: string,
+    readonly incarnation: string,
+    private readonly store: EventStore,
+    private readonly presence: NodePresence | undefined,
+    private readonly logger: Logger,
+    private readonly options: LeaseOptions,
+  ) {}
+
+  /** Takes the lease up and keeps it renewed until `release`. Safe to repeat. */
+  hold(): Promise<void> {
+    this.holding ??= this.takeUp().catch((error: unknown) => {
+      this.holding = undefined;
+      throw error;
+    });
+    return this.holding;
+  }
+
+  /** Whether no observer can have counted this node as dead. Asked right before every effect. */
+  isValid(): boolean {
+    return this.renewedAt !== undefined && performance.now() - this.renewedAt < this.options.ttlMs;
+  }
+
+  /** Renews a lease that ran out, for one because the process was stopped. Throws what the store throws. */
+  async revive(): Promise<void> {
+    if (!this.isValid()) await this.renew();
+  }
+
+  /**
+   * Whether another node counts as alive. A node whose mark is gone is dead at once; else it is alive until this process
+   * has watched its lease for one time to live without seeing it renewed.
+   */
+  async isAlive(node: string, incarnation: string): Promise<boolean> {
+    // There is one process for a name. This one has it, so whatever ran under it before is gone.
+    if (node === this.node) return false;
+    if ((await this.presence?.isPresent(node)) === false) return false;
+    const page = await this.store.read(leaseStream(node), { direction: 'backwards', limit: 1 });
+    const last = page.facts[0];
+    const seen = `${page.head}:${last?.id ?? ''}`;
+    const previous = this.observations.get(node);
+    if (last !== undefined && incarnationOf(last.payload) !== incarnation) return false;
+    if (previous === undefined || previous.seen !== seen) {
+      this.observations.set(node, { seen, since: performance.now() });
+      return true;
+    }
+    return performance.now() - previous.since < this.options.ttlMs;
+  }
+
+  async release(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.holding?.catch(() => undefined);
+    this.holding = undefined;
+    this.renewedAt = undefined;
+    await this.releasePresence?.();
+    this.releasePresence = undefined;
+  }
+
+  private async takeUp(): Promise<void> {
+    this.releasePresence = await this.presence?.announce(this.node);
+    await this.renew();
+    this.schedule();
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => {
+      this.renew()
+        .catch((error: unknown) => {
+          // Not fatal: `isValid` turns false by itself and no effect starts until a renewal succeeds.
+          this.logger.log('warn', 'The lease of this node could not be renewed.', { reason: reasonOf(error) });
+        })
+        .finally(() => {
+          if (this.timer !== undefined) this.schedule();
+        });
+    }, this.options.ttlMs / 3);
+    this.timer.unref();
+  }
+
+  private async renew(): Promise<void> {
+    const stream = leaseStream(this.node);
+    this.head ??= (await this.store.read(stream, { direction: 'backwards', limit: 1 })).head;
+    const startedAt = performance.now();
+    const payload = JSON.stringify({ incarnation: this.incarnation, ttlMs: this.options.ttlMs });
+    const fact = { id: randomUUID(), type: 'LeaseRenewed', payload, metadata: '{}' };
+    const outcome = await this.store.append(stream, [fact], { expected: this.head });
+    if (outcome.status !== 'stored') {
+      this.head = undefined;
+      throw new Error(`the lease stream answered ${outcome.status}`);
+    }
+    this.renewedAt = startedAt;
+    this.head = outcome.revision;
+    await this.store.truncate(stream, outcome.revision).catch((error: unknown) => {
+      if (!isPerdureError(error, 'PERDURE_STORE_CLOSED')) throw error;
+    });
+  }
+}
+
+function incarnationOf(payload: string): unknown {
+  return (JSON.parse(payload) as { readonly incarnation?: unknown }).incarnation;
+}

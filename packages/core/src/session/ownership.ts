@@ -1,0 +1,84 @@
+import { PerdureError, type HostEnv } from '@perdure/plugin-api';
+import type { FactBatch } from './fact-batch.js';
+import type { Journal } from './journal.js';
+import type { NodeLease } from './node-lease.js';
+import { activeRun, currentTurn, type SessionState } from './session-state.js';
+
+/** The right of this process to run a session: the epoch that it took. */
+export interface Ownership {
+  readonly epoch: number;
+}
+
+/**
+ * Takes a session for this node, or finds that this node has it. Throws PERDURE_SESSION_OWNED while another node that
+ * lives has it, unless `takeOver`, and PERDURE_FACT_NEWER when this build must not run it.
+ */
+export async function takeOwnership(
+  journal: Journal,
+  lease: NodeLease,
+  env: HostEnv,
+  options: { readonly takeOver: boolean; readonly held: Ownership | undefined },
+): Promise<Ownership> {
+  for (let lost = false; ; lost = true) {
+    refuseNewer(journal.state, journal.key.id);
+    const { owner, epoch, handedOver } = journal.state.ownership;
+    if (options.held?.epoch === epoch && owner?.incarnation === lease.incarnation) return options.held;
+    const free = owner === undefined || handedOver;
+    const alive = !free && (await lease.isAlive(owner.node, owner.incarnation));
+    // A take-over that lost its race has lost: the winner lives.
+    if (alive && (lost || !options.takeOver)) {
+      throw new PerdureError('PERDURE_SESSION_OWNED', { session: journal.key.id, node: owner.node });
+    }
+    await lease.hold();
+    const reason = epoch === 0 ? 'first' : free ? 'released' : alive ? 'take-over' : 'owner-dead';
+    const taken = await journal.commit((batch) => {
+      // Another node was quicker: look who it is.
+      if (batch.state.ownership.epoch !== epoch) return undefined;
+      refuseNewer(batch.state, journal.key.id);
+      const fact = { node: lease.node, incarnation: lease.incarnation, epoch: epoch + 1, reason } as const;
+      batch.add('OwnershipTaken', fact, {}, { kind: 'node', id: env.nodeId });
+      return { epoch: epoch + 1 };
+    }, 'input');
+    if (taken !== undefined) return taken;
+  }
+}
+
+/** Lets an idle session go. Does nothing when this node does not have it or it has something left to do. */
+export function releaseOwnership(
+  journal: Journal,
+  held: Ownership,
+  env: HostEnv,
+  reason: 'closed' | 'passivated',
+): Promise<boolean> {
+  return journal.commit((batch) => {
+    const { state } = batch;
+    if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined || isRunnable(state)) return false;
+    batch.add('OwnershipReleased', { epoch: held.epoch, reason }, {}, { kind: 'node', id: env.nodeId });
+    return true;
+  }, 'owner');
+}
+
+/** Whether the session has work that its owner can do without waiting for anyone. */
+export function isRunnable(state: SessionState): boolean {
+  return state.newer === undefined && (state.open.length > 0 || state.changes.length > 0 || state.hostCalls.length > 0);
+}
+
+/** Throws unless the batch may carry facts of this owner. */
+export function assertOwner(batch: FactBatch, held: Ownership, session: string): void {
+  const { state } = batch;
+  if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined) {
+    throw new PerdureError('PERDURE_SESSION_FENCED', { session, epoch: state.ownership.epoch });
+  }
+  refuseNewer(state, session);
+}
+
+export function refuseNewer(state: SessionState, session: string): void {
+  if (state.newer === undefined) return;
+  throw new PerdureError('PERDURE_FACT_NEWER', { session, type: state.newer.type, revision: state.newer.revision });
+}
+
+/** The run that goes on in a session at the moment, if any. */
+export function runOf(state: SessionState): string | undefined {
+  const turn = currentTurn(state);
+  return turn === undefined ? undefined : activeRun(turn)?.runId;
+}

@@ -1,0 +1,106 @@
+import {
+  answerText,
+  promptText,
+  type JsonValue,
+  type ToolCallPart,
+  type Usage,
+  type WireLookup,
+} from '@perdure/events';
+import type { TurnResult } from '@perdure/plugin-api';
+import type { EndedTurn, OpenTurn, SessionState } from './session-state.js';
+
+/**
+ * Finds turns, prompts, runs and calls of a session by their ids. It is derived from committed states, which only grow,
+ * and follows them: each look-up first takes in what has come since the last one.
+ */
+export class SessionIndex implements WireLookup {
+  private readonly ended = new Map<string, number>();
+  private readonly turnOfPrompt = new Map<string, string>();
+  private readonly turnOfRun = new Map<string, string>();
+  private readonly calls = new Map<string, ToolCallPart>();
+  private endedSeen = 0;
+  private messagesSeen = 0;
+
+  constructor(private readonly state: () => SessionState) {}
+
+  turnOf(promptId: string): string | undefined {
+    this.followTurns();
+    const open = this.state().open.find(({ prompts }) => prompts.some((prompt) => prompt.promptId === promptId));
+    return open?.turnId ?? this.turnOfPrompt.get(promptId);
+  }
+
+  turnOfRunId(runId: string): string | undefined {
+    this.followTurns();
+    const open = this.state().open.find(({ runs }) => runs.some((run) => run.runId === runId));
+    return open?.turnId ?? this.turnOfRun.get(runId);
+  }
+
+  openTurn(turnId: string): OpenTurn | undefined {
+    return this.state().open.find((turn) => turn.turnId === turnId);
+  }
+
+  endedTurn(turnId: string): EndedTurn | undefined {
+    this.followTurns();
+    const index = this.ended.get(turnId);
+    return index === undefined ? undefined : this.state().ended.at(index);
+  }
+
+  /** How a turn ended; `undefined` while it has not. */
+  resultOf(turnId: string): TurnResult | undefined {
+    const turn = this.endedTurn(turnId);
+    if (turn === undefined) return undefined;
+    return {
+      success: turn.status === 'completed',
+      status: turn.status,
+      text: this.answerText(turnId) ?? '',
+      ...(turn.failure === undefined ? {} : { error: turn.failure }),
+      usage: turn.usage,
+      turnId,
+      runId: turn.runId ?? null,
+    };
+  }
+
+  usageOf(turnId: string): Usage | undefined {
+    return (this.openTurn(turnId) ?? this.endedTurn(turnId))?.usage;
+  }
+
+  promptText(turnId: string): string | undefined {
+    const first = (this.openTurn(turnId) ?? this.endedTurn(turnId))?.firstMessage;
+    const message = first === undefined ? undefined : this.state().messages.at(first);
+    return message?.role === 'user' ? promptText(message.parts) : undefined;
+  }
+
+  /** The text of the turn's last answer. */
+  answerText(turnId: string): string | undefined {
+    const { messages } = this.state();
+    const turn = this.endedTurn(turnId);
+    const first = (turn ?? this.openTurn(turnId))?.firstMessage ?? messages.length;
+    for (let index = turn?.lastMessage ?? messages.length - 1; index >= first; index--) {
+      const message = messages.at(index);
+      if (message?.role === 'assistant' && message.turnId === turnId) return answerText(message.parts);
+    }
+    return undefined;
+  }
+
+  call(callId: string): { readonly name: string; readonly input: JsonValue | undefined } | undefined {
+    const { messages, hostCalls } = this.state();
+    for (; this.messagesSeen < messages.length; this.messagesSeen++) {
+      const message = messages.at(this.messagesSeen);
+      if (message?.role !== 'assistant') continue;
+      for (const part of message.parts) if (part.type === 'tool-call') this.calls.set(part.callId, part);
+    }
+    const part = this.calls.get(callId) ?? hostCalls.find((call) => call.callId === callId);
+    return part === undefined ? undefined : { name: part.name, input: part.input };
+  }
+
+  private followTurns(): void {
+    const { ended } = this.state();
+    for (; this.endedSeen < ended.length; this.endedSeen++) {
+      const turn = ended.at(this.endedSeen);
+      if (turn === undefined) continue;
+      this.ended.set(turn.turnId, this.endedSeen);
+      for (const promptId of turn.promptIds) this.turnOfPrompt.set(promptId, turn.turnId);
+      for (const { runId } of turn.runs) this.turnOfRun.set(runId, turn.turnId);
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import type {
+  ActivePlugin,
+  CallOrigin,
+  Change,
+  EffectContract,
+  Failure,
+  FinishReason,
+  JsonValue,
+  Labels,
+  RunStatus,
+  SettlementStatus,
+  StepView,
+  SystemBlock,
+  Usage,
+} from '@perdure/events';
+import { noUsage } from '@perdure/events';
+import type { Message } from '@perdure/plugin-api';
+import { AppendList } from './append-list.js';
+
+/** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
+export const FOLD_VERSION = 1;
+
+/**
+ * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
+ * survives JSON, so that it can be hashed and kept as a snapshot.
+ */
+export interface SessionState {
+  readonly identity?: SessionIdentity;
+  readonly labels: Labels;
+  /** The session's own model by name; the agent's when absent. */
+  readonly model?: string;
+  readonly ownership: Ownership;
+  /** Turns that have not ended, in order; the first is the one that runs or is next. */
+  readonly open: readonly OpenTurn[];
+  readonly ended: AppendList<EndedTurn>;
+  readonly messages: AppendList<Message>;
+  /** Indexes into `messages`: what models see, in their order. */
+  readonly context: AppendList<number>;
+  /** Stands for everything that compaction took out of `context`. */
+  readonly summary?: string;
+  /** How often `context` was rewritten. */
+  readonly compactions: number;
+  readonly changes: readonly PendingChange[];
+  /** The system prompt, when it is frozen. */
+  readonly system?: readonly SystemBlock[];
+  readonly plugins?: readonly ActivePlugin[];
+  /** Calls of the host that are not settled. */
+  readonly hostCalls: readonly CallState[];
+  /** Messages that wait for the next step of any turn: results that came too late. */
+  readonly notices: readonly WaitingMessage[];
+  readonly lastStep?: { readonly stepId: string; readonly view: StepView };
+  /** The names behind the digest of the last tool set that a step recorded. */
+  readonly toolNames?: readonly string[];
+  readonly usage: Usage;
+  readonly updatedAt: number;
+  /** A fact that this build does not know and must not run past. */
+  readonly newer?: { readonly type: string; readonly version: number; readonly revision: number };
+  /** Facts of plugins that are not loaded. */
+  readonly opaqueFacts: number;
+}
+
+export interface SessionIdentity {
+  readonly agentId: string;
+  readonly workspace?: string;
+  readonly createdAt: number;
+}
+
+export interface Ownership {
+  readonly epoch: number;
+  /** Absent before the first take-over and after a release. */
+  readonly owner?: { readonly node: string; readonly incarnation: string };
+  /** The owner ended its run to let another node go on: it need not be dead to be followed. */
+  readonly handedOver: boolean;
+}
+
+/** A message that is stored and waits for a step boundary to be shown to the model. */
+export interface WaitingMessage {
+  readonly id: string;
+  readonly message: number;
+}
+
+export interface OpenTurn {
+  readonly turnId: string;
+  readonly prompts: readonly { readonly promptId: string; readonly cancelled?: true }[];
+  /** Prompts that no step has taken in. */
+  readonly waiting: readonly WaitingMessage[];
+  readonly stop?: { readonly reason?: string };
+  readonly runs: readonly RunState[];
+  /** The index that the next step of this turn gets. */
+  readonly steps: number;
+  readonly step?: OpenStep;
+  /** The last step's answer asked for nothing more: the turn ends unless someone has something to add. */
+  readonly concluded?: FinishReason;
+  readonly usage: Usage;
+  readonly firstMessage: number;
+}
+
+export interface RunState {
+  readonly runId: string;
+  readonly epoch: number;
+  /** Absent while it is active. */
+  readonly status?: RunStatus;
+  readonly resumedFrom?: string;
+}
+
+export interface OpenStep {
+  readonly stepId: string;
+  readonly index: number;
+  /** Tries of the model call that failed. */
+  readonly failures: number;
+  readonly lastFailure?: { readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number };
+  readonly interrupted?: 'stopped' | 'failed' | 'crashed' | 'handed-over';
+  readonly answer?: { readonly messageId: string; readonly finish: FinishReason; readonly usage: Usage };
+  readonly calls: readonly CallState[];
+  /** Index of the message that holds the results. */
+  readonly results?: number;
+}
+
+export interface CallState {
+  readonly callId: string;
+  readonly name: string;
+  readonly origin: CallOrigin;
+  readonly input?: JsonValue;
+  readonly invalidInput?: string;
+  readonly decision?: {
+    readonly decision: 'allow' | 'deny';
+    readonly failure?: Failure;
+    readonly effect: EffectContract;
+    readonly argumentDigest: string;
+  };
+  readonly started?: {
+    readonly attempt: number;
+    readonly effect: EffectContract;
+    readonly idempotencyKey: string;
+    readonly epoch: number;
+  };
+  readonly settled?: SettlementStatus;
+}
+
+export interface EndedTurn {
+  readonly turnId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly runId?: string;
+  readonly failure?: Failure;
+  readonly usage: Usage;
+  readonly promptIds: readonly string[];
+  readonly runs: readonly RunState[];
+  /** The turn's messages are among these. */
+  readonly firstMessage: number;
+  readonly lastMessage: number;
+}
+
+export interface PendingChange {
+  readonly changeId: string;
+  readonly change: Change;
+}
+
+export const initialState: SessionState = {
+  labels: {},
+  ownership: { epoch: 0, handedOver: false },
+  open: [],
+  ended: AppendList.empty(),
+  messages: AppendList.empty(),
+  context: AppendList.empty(),
+  compactions: 0,
+  changes: [],
+  hostCalls: [],
+  notices: [],
+  usage: noUsage,
+  updatedAt: 0,
+  opaqueFacts: 0,
+};
+
+/** The run of a turn that is going on, if there is one. */
+export function activeRun(turn: OpenTurn): RunState | undefined {
+  const run = turn.runs.at(-1);
+  return run?.status === undefined ? run : undefined;
+}
+
+/** The turn that runs or is next to run. */
+export function currentTurn(state: SessionState): OpenTurn | undefined {
+  return state.open[0];
+}

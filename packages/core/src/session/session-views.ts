@@ -1,0 +1,123 @@
+import { promptText } from '@perdure/events';
+import {
+  PerdureError,
+  type MessagePage,
+  type MessagesOptions,
+  type SessionInfo,
+  type SessionSnapshotV1,
+  type SnapshotRun,
+} from '@perdure/plugin-api';
+import type { Journal } from './journal.js';
+import type { SessionIndex } from './session-index.js';
+import { activeRun, currentTurn, type RunState, type SessionState } from './session-state.js';
+
+/** A session as `info()` shows it. */
+export function sessionInfo(journal: Journal): SessionInfo {
+  const { state, head, hash, key } = journal;
+  const turn = currentTurn(state);
+  const run = turn && activeRun(turn);
+  const { owner, epoch } = state.ownership;
+  return {
+    id: key.id,
+    agentId: state.identity?.agentId ?? '',
+    workspace: state.identity?.workspace ?? null,
+    model: state.model ?? null,
+    createdAt: state.identity?.createdAt ?? 0,
+    updatedAt: state.updatedAt,
+    messages: state.messages.length,
+    usage: state.usage,
+    turn:
+      turn === undefined
+        ? null
+        : {
+            id: turn.turnId,
+            status: run === undefined ? 'waiting' : 'running',
+            runId: turn.runs.at(-1)?.runId ?? null,
+          },
+    owner: owner === undefined ? null : { node: owner.node, epoch },
+    revision: head,
+    hash,
+    readOnly: state.newer === undefined ? null : { type: state.newer.type, revision: state.newer.revision },
+  };
+}
+
+/** A page of messages, the newest or those before a sequence. Throws PERDURE_INPUT_INVALID. */
+export function messagePage(state: SessionState, options: MessagesOptions): MessagePage {
+  const { beforeSequence, limit = 100 } = options;
+  assertPositive('beforeSequence', beforeSequence);
+  assertPositive('limit', limit);
+  const end = Math.min(state.messages.length, (beforeSequence ?? Number.POSITIVE_INFINITY) - 1);
+  const start = Math.max(0, end - limit);
+  return { items: state.messages.slice(start, end), total: state.messages.length, hasMore: start > 0 };
+}
+
+function assertPositive(field: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
+  throw new PerdureError('PERDURE_INPUT_INVALID', { field, reason: 'it is a whole number from 1 on' });
+}
+
+/** A session in its exchange form. */
+export function sessionSnapshot(
+  journal: Journal,
+  index: SessionIndex,
+  toolNames: readonly string[],
+): SessionSnapshotV1 {
+  const { state, head, hash, key } = journal;
+  const { identity, labels } = state;
+  const artifacts = [...state.messages].flatMap((message) =>
+    message.role === 'tool' ? message.parts.flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact])) : [],
+  );
+  return {
+    schema_version: 1,
+    session: {
+      id: key.id,
+      config: { name: identity?.agentId ?? '', workspace: identity?.workspace ?? null, storage_type: 'event-stream' },
+      state: state.open.length > 0 ? 'Active' : 'Completed',
+      messages: [...state.messages],
+      total_usage: state.usage,
+      model_name: state.model ?? state.lastStep?.view.model.name ?? null,
+      tool_names: toolNames,
+      created_at: Math.floor((identity?.createdAt ?? 0) / 1_000),
+      updated_at: Math.floor(state.updatedAt / 1_000),
+      ...(labels.tenantId === undefined ? {} : { tenant_id: labels.tenantId }),
+      ...(labels.principal === undefined ? {} : { principal: labels.principal }),
+      ...(labels.agentTemplateId === undefined ? {} : { agent_template_id: labels.agentTemplateId }),
+      ...(labels.correlationId === undefined ? {} : { correlation_id: labels.correlationId }),
+      revision: head,
+      hash,
+    },
+    run_records: runRecords(state, index, key.id),
+    artifacts: artifacts.map(({ digest, bytes }) => ({ artifact_uri: digest, original_bytes: bytes })),
+    retained_artifact_uris: artifacts.map(({ digest }) => digest),
+    trace_events: [],
+    verification_reports: [],
+    subagent_tasks: [],
+  };
+}
+
+function runRecords(state: SessionState, index: SessionIndex, sessionId: string): SnapshotRun[] {
+  return [...state.ended, ...state.open].flatMap((turn) => {
+    const first = state.messages.at(turn.firstMessage);
+    const prompt = first?.role === 'user' ? promptText(first.parts) : '';
+    const text = index.answerText(turn.turnId);
+    const at = first?.createdAt ?? 0;
+    const failure = 'failure' in turn ? turn.failure : undefined;
+    return turn.runs.map((run) => ({
+      id: run.runId,
+      session_id: sessionId,
+      turn_id: turn.turnId,
+      status: recordStatus(run),
+      prompt,
+      created_at_ms: at,
+      updated_at_ms:
+        state.messages.at('lastMessage' in turn ? turn.lastMessage : state.messages.length - 1)?.createdAt ?? at,
+      ...(run.status === 'completed' && text !== undefined ? { result_text: text } : {}),
+      ...(run.status === 'failed' && failure !== undefined ? { error: failure.message } : {}),
+    }));
+  });
+}
+
+function recordStatus(run: RunState): SnapshotRun['status'] {
+  if (run.status === undefined) return 'executing';
+  return run.status === 'handed-over' || run.status === 'superseded' ? 'cancelled' : run.status;
+}

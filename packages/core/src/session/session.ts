@@ -1,0 +1,236 @@
+import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
+import {
+  PerdureError,
+  reasonOf,
+  type ChangeHandle,
+  type EventsOptions,
+  type MessagePage,
+  type MessagesOptions,
+  type Mutation,
+  type PromptLike,
+  type ResumeOptions,
+  type Session,
+  type SessionInfo,
+  type StopResult,
+  type ToolOutcome,
+  type TurnHandle,
+  type TurnResult,
+  type TurnStream,
+} from '@perdure/plugin-api';
+import { beginning, parseCursor } from '../live/cursor.js';
+import { readEvents } from '../live/event-reader.js';
+import { subscribeMutations } from '../live/mutations.js';
+import { acceptPrompt, requestStop, requestStopAll, type AcceptedPrompt } from './accept-input.js';
+import { changeHandle } from './change-handle.js';
+import type { LoadedSession } from './loaded-session.js';
+import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
+import type { SessionHome } from './session-home.js';
+import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
+import { turnStream } from './turn-stream.js';
+
+/** The public handle of a session. It holds no state of the conversation; its home loads that with the first use. */
+export class DurableSession implements Session {
+  /** Set while an operation of this handle holds the conversation: `send`, `stream` and the resumes do not overlap. */
+  private conversation: string | undefined;
+
+  constructor(private readonly home: SessionHome) {}
+
+  get id(): string {
+    return this.home.key.id;
+  }
+  get agentId(): string {
+    return this.home.agentId;
+  }
+  get tenantId(): string | null {
+    return this.home.labels().tenantId ?? null;
+  }
+  get principal(): string | null {
+    return this.home.labels().principal ?? null;
+  }
+  get agentTemplateId(): string | null {
+    return this.home.labels().agentTemplateId ?? null;
+  }
+  get correlationId(): string | null {
+    return this.home.labels().correlationId ?? null;
+  }
+
+  async prompt(input: PromptLike): Promise<TurnHandle> {
+    const prompt = checkPrompt(input, 'steer');
+    const loaded = await this.home.load();
+    return this.handle(loaded, await this.accept(loaded, prompt));
+  }
+
+  async send(input: PromptLike): Promise<TurnResult> {
+    const prompt = checkPrompt(input, 'reject');
+    return this.exclusively('send', async (loaded) => {
+      const { turnId } = await this.accept(loaded, prompt);
+      return loaded.finished(turnId);
+    });
+  }
+
+  stream(input: PromptLike): TurnStream {
+    const prompt = checkPrompt(input, 'reject');
+    return turnStream(this.home.key.id, (accepted) =>
+      this.exclusively('stream', async (loaded) => {
+        const from = loaded.work.journal.head;
+        const { turnId } = await this.accept(loaded, prompt);
+        accepted({ loaded, turnId, from });
+        // The conversation is free when the producer has ended, whether or not anyone still reads.
+        return loaded.finished(turnId);
+      }),
+    );
+  }
+
+  resumeRun(runId: string, options: ResumeOptions = {}): Promise<TurnResult> {
+    return this.exclusively('resumeRun', async (loaded) => {
+      await loaded.work.journal.refresh();
+      const turnId = loaded.index.turnOfRunId(runId);
+      if (turnId === undefined) throw new PerdureError('PERDURE_RUN_NOT_FOUND', { run: runId });
+      const runs = loaded.index.openTurn(turnId)?.runs;
+      const isLast = runs?.at(-1)?.runId === runId;
+      // A run is resumed at most once: who comes later follows its successor.
+      if (isLast) await loaded.run({ ...options, insist: true });
+      return loaded.finished(turnId);
+    });
+  }
+
+  async resume(options: ResumeOptions = {}): Promise<TurnHandle | null> {
+    const loaded = await this.home.load();
+    await loaded.work.journal.refresh();
+    const turn = loaded.work.journal.state.open[0];
+    await loaded.run({ ...options, insist: true });
+    if (turn === undefined) return null;
+    const promptId = turn.prompts[0]?.promptId ?? '';
+    return this.handle(loaded, { promptId, turnId: turn.turnId, isKnown: true });
+  }
+
+  async stop(reason?: string): Promise<StopResult> {
+    const { journal } = (await this.home.load()).work;
+    const turnId = await journal.commit((batch) => requestStopAll(batch, reason), 'input');
+    return { stopped: turnId !== undefined, turnId: turnId ?? null };
+  }
+
+  async *events(options: EventsOptions = {}): AsyncGenerator<EventEnvelopeV1, void, undefined> {
+    const loaded = await this.home.load();
+    const { journal } = loaded.work;
+    loaded.follow();
+    if (options.from !== undefined) await journal.refresh();
+    const from = options.from === undefined ? beginning : parseCursor(options.from, this.id, journal.head);
+    const signal = options.signal === undefined ? loaded.signal : AbortSignal.any([loaded.signal, options.signal]);
+    yield* readEvents(loaded.eventSource(), from, signal);
+  }
+
+  subscribe(listener: (mutation: Mutation) => void): () => void {
+    let end: (() => void) | undefined;
+    let isEnded = false;
+    const report = (error: unknown): void => {
+      this.home.logger.log('warn', 'A listener of a session failed.', { session: this.id, reason: reasonOf(error) });
+    };
+    this.home.load().then((loaded) => {
+      if (isEnded) return;
+      loaded.follow();
+      end = subscribeMutations(this.id, loaded.work.journal, loaded.work.feed, listener, report);
+    }, report);
+    return () => {
+      isEnded = true;
+      end?.();
+    };
+  }
+
+  async info(): Promise<SessionInfo> {
+    return sessionInfo((await this.upToDate()).work.journal);
+  }
+
+  async messages(options: MessagesOptions = {}): Promise<MessagePage> {
+    return messagePage((await this.upToDate()).work.journal.state, options);
+  }
+
+  async system(): Promise<readonly SystemBlock[]> {
+    const { composer, journal, agent } = (await this.upToDate()).work;
+    return composer.system(journal.state, agent()).blocks;
+  }
+
+  snapshot(): Promise<ChangeHandle> {
+    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'system', action: 'freeze' }));
+  }
+
+  syncshot(): Promise<ChangeHandle> {
+    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'system', action: 'refresh' }));
+  }
+
+  async set(change: { readonly model: string }): Promise<ChangeHandle> {
+    if (typeof change.model !== 'string' || change.model === '') {
+      throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'model', reason: 'it is the name of a model' });
+    }
+    return changeHandle(await this.home.load(), { kind: 'model', model: change.model });
+  }
+
+  compact(): Promise<ChangeHandle> {
+    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'compact' }));
+  }
+
+  async save(): Promise<void> {
+    const { snapshots } = this.home;
+    if (snapshots === undefined) return;
+    if (!snapshots.atomic) throw new PerdureError('PERDURE_SNAPSHOT_UNSUPPORTED', { store: snapshots.name });
+    const { work, index } = await this.upToDate();
+    const { names } = work.agent().toolSet(work.journal.state.identity?.workspace);
+    await snapshots.save(this.id, sessionSnapshot(work.journal, index, names));
+  }
+
+  async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
+    return (await this.home.load()).tool(name, input, true);
+  }
+
+  async governedTool(name: string, input: JsonValue): Promise<ToolOutcome> {
+    return (await this.home.load()).tool(name, input, false);
+  }
+
+  close(): Promise<void> {
+    return this.home.close('closed');
+  }
+
+  /** Runs an operation that no other of its kind may overlap. The refusal comes before anything is read. */
+  private exclusively<Result>(operation: string, work: (loaded: LoadedSession) => Promise<Result>): Promise<Result> {
+    if (this.conversation !== undefined) {
+      return Promise.reject(new PerdureError('PERDURE_SESSION_BUSY', { session: this.id, turn: this.conversation }));
+    }
+    this.conversation = operation;
+    return this.home
+      .load()
+      .then(work)
+      .finally(() => {
+        this.conversation = undefined;
+      });
+  }
+
+  private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {
+    const accepted = await loaded.accept((batch, ids) => {
+      const promptId = prompt.promptId ?? ids.promptId;
+      return acceptPrompt(batch, this.id, prompt, { promptId, turnId: ids.turnId }, (known) =>
+        loaded.index.turnOf(known),
+      );
+    });
+    await loaded.run({ insist: false });
+    return accepted;
+  }
+
+  private handle(loaded: LoadedSession, { promptId, turnId }: AcceptedPrompt): TurnHandle {
+    return {
+      id: turnId,
+      promptId,
+      finished: loaded.finished(turnId),
+      stop: async (reason) => {
+        const stopped = await loaded.work.journal.commit((batch) => requestStop(batch, turnId, reason), 'input');
+        return { stopped, turnId: stopped ? turnId : null };
+      },
+    };
+  }
+
+  /** The session with what other processes have appended until now. */
+  private async upToDate(): Promise<LoadedSession> {
+    const loaded = await this.home.load();
+    await loaded.work.journal.refresh();
+    return loaded;
+  }
+}

@@ -1,0 +1,105 @@
+import type { AnswerPart, CoreType, PayloadOf } from '@perdure/events';
+import type { ComposedStep } from '../compose/composer.js';
+import type { AnswerDelta } from '../invoke/answer-builder.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { invokeModel, type ModelOutcome } from '../invoke/model-invoker.js';
+import type { DraftWriter } from '../live/draft-writer.js';
+import { answerMessageId, type AnswerKey } from '../live/live-answer.js';
+import { draftFact, type DraftedFact } from '../session/fact-batch.js';
+import { backOff } from './back-off.js';
+import type { EffectIntent } from './decider.js';
+import type { SessionWork } from './session-work.js';
+
+export interface AskOptions {
+  readonly epoch: number;
+  /** Its signal is the context's; a provider that is silent for too long aborts it. */
+  readonly controller: AbortController;
+  /** Whether the session is being let go: what broke off will be asked again elsewhere. */
+  readonly isHandingOver: () => boolean;
+}
+
+/** Asks the model for the answer of a step, once. Every try leaves a fact. */
+export async function askModel(
+  intent: Extract<EffectIntent, { readonly do: 'ask-model' }>,
+  composed: ComposedStep,
+  work: SessionWork,
+  context: InvocationContext,
+  draft: DraftWriter,
+  options: AskOptions,
+): Promise<readonly DraftedFact[]> {
+  const { step, attempt } = intent;
+  const key: AnswerKey = { stepId: step.stepId, attempt };
+  if (attempt > 1) await backOff(attempt - 1, step.lastFailure?.retryAfterMs, work.env.random, context.signal);
+  if (context.signal.aborted) return [];
+  const live = work.feed.beginAnswer(key);
+  draft.begin(live);
+  const onDelta = (delta: AnswerDelta): void => {
+    work.feed.addDelta(live, delta);
+    draft.grew('text' in delta ? delta.text.length : 0);
+  };
+  const { limits, streaming } = composed.agent.parts;
+  const { model } = composed.model;
+  const invocation = {
+    model,
+    request: composed.request(),
+    streaming,
+    silenceMs: limits.modelSilenceMs,
+    answerKey: step.stepId,
+    onDelta,
+    controller: options.controller,
+  };
+  const outcome = await invokeModel(invocation, context);
+  draft.settle();
+  return factsOf(outcome, key, composed, work, context, options);
+}
+
+function factsOf(
+  outcome: ModelOutcome,
+  key: AnswerKey,
+  composed: ComposedStep,
+  work: SessionWork,
+  context: InvocationContext,
+  options: AskOptions,
+): readonly DraftedFact[] {
+  const scope = { turnId: context.turnId, runId: context.runId, stepId: key.stepId };
+  const { provider, modelId } = composed.model.model;
+  const fact = <Type extends CoreType>(type: Type, payload: PayloadOf<Type>): DraftedFact =>
+    draftFact(type, payload, scope, { kind: 'model', id: modelId }, options.epoch, work.batchContext);
+  const call = {
+    purpose: 'step' as const,
+    ...key,
+    model: composed.model.name,
+    provider,
+    modelId,
+    startedAt: outcome.startedAt,
+    endedAt: outcome.endedAt,
+  };
+  const messageId = answerMessageId(key);
+  const interrupted = (
+    reason: PayloadOf<'AnswerInterrupted'>['reason'],
+    parts: readonly AnswerPart[],
+  ): DraftedFact[] =>
+    parts.length === 0 ? [] : [fact('AnswerInterrupted', { ...key, messageId, reason, parts: [...parts] })];
+  switch (outcome.status) {
+    case 'answered': {
+      const { usage, finish, firstDeltaAt, responseId, warnings } = outcome;
+      const optional = {
+        ...(firstDeltaAt === undefined ? {} : { firstDeltaAt }),
+        ...(responseId === undefined ? {} : { responseId }),
+        ...(warnings === undefined ? {} : { warnings: [...warnings] }),
+      };
+      return [fact('ModelAnswered', { ...call, messageId, parts: [...outcome.parts], usage, finish, ...optional })];
+    }
+    case 'failed': {
+      const { failure, status, retryable, retryAfterMs } = outcome.failure;
+      const optional = {
+        ...(status === undefined ? {} : { status }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      };
+      const failed = fact('ModelCallFailed', { ...call, failure, retryable, ...optional });
+      return [...interrupted('failed', outcome.partial), failed];
+    }
+    case 'aborted':
+      return interrupted(options.isHandingOver() ? 'handed-over' : 'stopped', outcome.partial);
+  }
+}

@@ -1,0 +1,120 @@
+import type { ArtifactReference, JsonValue, PayloadOf } from '@perdure/events';
+import { errorMessage, reasonOf, type PostToolUseHook } from '@perdure/plugin-api';
+import type { AgentView } from '../host/agent-view.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { runTool, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
+import { withTimeout } from '../invoke/with-timeout.js';
+import { excerptOf } from '../invoke/output-excerpt.js';
+import type { CallState } from '../session/session-state.js';
+import type { SessionWork } from './session-work.js';
+
+/** A call that this process runs. */
+export interface RunningCall {
+  readonly call: CallState;
+  /** Resolves when there is an outcome; never rejects. */
+  readonly ended: Promise<void>;
+  outcome?: PayloadOf<'ToolCallSettled'>;
+}
+
+/** Starts a call whose start is durable. */
+export function startCall(
+  call: CallState,
+  agent: AgentView,
+  work: SessionWork,
+  context: InvocationContext,
+): RunningCall {
+  const running: { call: CallState; ended: Promise<void>; outcome?: PayloadOf<'ToolCallSettled'> } = {
+    call,
+    ended: Promise.resolve(),
+  };
+  running.ended = runCall(call, agent, work, context).then((outcome) => {
+    running.outcome = outcome;
+  });
+  return running;
+}
+
+async function runCall(
+  call: CallState,
+  agent: AgentView,
+  work: SessionWork,
+  context: InvocationContext,
+): Promise<PayloadOf<'ToolCallSettled'>> {
+  const tool = agent.toolSet(context.workspace).tools.get(call.name);
+  if (tool === undefined) {
+    const failure = {
+      code: 'PERDURE_TOOL_UNKNOWN',
+      message: errorMessage('PERDURE_TOOL_UNKNOWN', { tool: call.name }),
+    };
+    return { callId: call.callId, status: 'failed', failure, endedAt: context.env.clock.now() };
+  }
+  const run: ToolRun = {
+    call,
+    tool,
+    idempotencyKey: call.started?.idempotencyKey ?? '',
+    secrets: work.secrets,
+  };
+  const outcome = await runTool(run, context);
+  observe(outcome, call, agent, work, context);
+  return { callId: call.callId, ...(await bounded(outcome, agent, work)) };
+}
+
+type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;
+
+/** An output that is larger than a model should see goes to the artifact store whole, and to the fact as an excerpt. */
+async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionWork): Promise<Bounded> {
+  const { output } = outcome;
+  if (output === undefined) return outcome;
+  const text = typeof output === 'string' ? output : JSON.stringify(output);
+  const limit = agent.parts.limits.maxOutputCharacters;
+  if (text.length <= limit) return outcome;
+  const artifact = await keepWhole(text, typeof output === 'string', work);
+  return {
+    ...outcome,
+    output: excerptOf(text, limit, artifact?.digest),
+    ...(artifact === undefined ? {} : { artifact }),
+  };
+}
+
+async function keepWhole(text: string, isText: boolean, work: SessionWork): Promise<ArtifactReference | undefined> {
+  const bytes = new TextEncoder().encode(text);
+  if (work.artifacts === undefined || bytes.length > work.artifacts.limits.maxBytes) return undefined;
+  try {
+    const digest = await work.artifacts.put(work.key.tenant, bytes);
+    return { digest, bytes: bytes.length, mediaType: isText ? 'text/plain' : 'application/json' };
+  } catch (error) {
+    // The excerpt says that the rest is not kept; the call has had its effect and must be settled.
+    work.logger.log('error', 'An output could not be stored whole.', { reason: reasonOf(error) });
+    return undefined;
+  }
+}
+
+/** Hooks that only observe fail open: their errors are reported and change nothing. */
+function observe(
+  outcome: ToolRunOutcome,
+  call: CallState,
+  agent: AgentView,
+  work: SessionWork,
+  context: InvocationContext,
+): void {
+  const hooks = agent.parts.hooks.filter((hook): hook is PostToolUseHook => hook.event === 'post_tool_use');
+  if (hooks.length === 0) return;
+  const input: JsonValue = call.input ?? {};
+  const request = {
+    callId: call.callId,
+    tool: call.name,
+    input,
+    effect: call.started?.effect ?? 'once',
+    origin: call.origin,
+    sessionId: context.sessionId,
+    turnId: context.turnId,
+    workspace: context.workspace,
+    subjects: [],
+  } as const;
+  for (const hook of hooks) {
+    withTimeout(hook.timeoutMs ?? 30_000, context.signal, () =>
+      hook.handle(request, { status: outcome.status, output: outcome.output }),
+    ).catch((error: unknown) => {
+      work.logger.log('warn', 'A hook failed.', { hook: hook.id, reason: reasonOf(error) });
+    });
+  }
+}

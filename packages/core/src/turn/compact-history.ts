@@ -1,0 +1,77 @@
+import { answerText, type CoreType, type PayloadOf } from '@perdure/events';
+import { renderMessage, renderSummary } from '../compose/render-message.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import type { ModelMessage } from '../invoke/language-model.js';
+import { invokeModel } from '../invoke/model-invoker.js';
+import { draftFact, type DraftedFact } from '../session/fact-batch.js';
+import { currentTurn, type PendingChange, type SessionState } from '../session/session-state.js';
+import type { SessionWork } from './session-work.js';
+
+const INSTRUCTION =
+  'Summarise the conversation so far for yourself: the goal, constraints, what was done and found, decisions, what is ' +
+  'open, and every name, path and number that is still needed. Answer with the summary alone.';
+
+/** How much of the conversation a summary would replace, and how much stays as it is: the turn that runs, or the last. */
+export function planCompaction(state: SessionState): { readonly summarised: number; readonly kept: number } {
+  const { context, messages } = state;
+  const turnId = currentTurn(state)?.turnId ?? messages.at(context.at(context.length - 1) ?? -1)?.turnId;
+  let kept = 0;
+  while (kept < context.length && messages.at(context.at(context.length - 1 - kept) as number)?.turnId === turnId)
+    kept++;
+  return { summarised: context.length - kept, kept };
+}
+
+/** Has a model sum up the older part of a conversation. A change that fails leaves the conversation as it was. */
+export async function compactHistory(
+  { changeId }: PendingChange,
+  work: SessionWork,
+  context: InvocationContext,
+  epoch: number,
+  controller: AbortController,
+): Promise<readonly DraftedFact[]> {
+  const { state } = work.journal;
+  const scope = { turnId: context.turnId, runId: context.runId };
+  const fact = <Type extends CoreType>(type: Type, payload: PayloadOf<Type>): DraftedFact =>
+    draftFact(type, payload, scope, { kind: 'node' }, epoch, work.batchContext);
+  const plan = planCompaction(state);
+  if (plan.summarised === 0) return [fact('ChangeApplied', { changeId })];
+  const agent = work.agent();
+  const { name, model } = agent.model(state.model);
+  const request = { messages: summaryRequest(state, plan.summarised), tools: [], maxOutputTokens: undefined };
+  const { modelSilenceMs: silenceMs } = agent.parts.limits;
+  const { streaming } = agent.parts;
+  const invocation = {
+    model,
+    request,
+    streaming,
+    silenceMs,
+    answerKey: changeId,
+    onDelta: () => undefined,
+    controller,
+  };
+  const outcome = await invokeModel(invocation, context);
+  if (outcome.status === 'aborted') return [];
+  const { provider, modelId } = model;
+  const { startedAt, endedAt } = outcome;
+  const call = { purpose: 'compaction' as const, attempt: 1, model: name, provider, modelId, startedAt, endedAt };
+  if (outcome.status === 'failed') {
+    const { failure, retryable } = outcome.failure;
+    return [fact('ModelCallFailed', { ...call, failure, retryable }), fact('ChangeApplied', { changeId, failure })];
+  }
+  const { parts, usage, finish } = outcome;
+  const messageId = `${changeId}.summary`;
+  return [
+    fact('ModelAnswered', { ...call, messageId, parts: [...parts], usage, finish }),
+    fact('HistoryCompacted', { changeId, summary: answerText(parts), ...plan }),
+    fact('ChangeApplied', { changeId }),
+  ];
+}
+
+function summaryRequest(state: SessionState, summarised: number): ModelMessage[] {
+  const earlier = state.summary === undefined ? [] : [renderSummary(state.summary)];
+  const messages = state.context.slice(0, summarised).flatMap((place) => {
+    const message = state.messages.at(place);
+    return message === undefined ? [] : [renderMessage(message)];
+  });
+  return [...earlier, ...messages, { role: 'user', content: [{ type: 'text', text: INSTRUCTION }] }];
+}

@@ -1,0 +1,193 @@
+import type { EffectContract, Failure, FinishReason, RunStatus } from '@perdure/events';
+import { errorMessage } from '@perdure/plugin-api';
+import {
+  activeRun,
+  currentTurn,
+  type CallState,
+  type OpenStep,
+  type OpenTurn,
+  type PendingChange,
+} from '../session/session-state.js';
+import type { SessionState } from '../session/session-state.js';
+
+/** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */
+export const DECIDER_VERSION = 1;
+
+/** What this process knows of calls beside the facts. */
+export interface ProcessView {
+  /** Calls that it runs at the moment. */
+  readonly underWay: { has(callId: string): boolean };
+  /** Calls of which their tool said that they did not happen and can no longer happen by their key. */
+  readonly voided: { has(callId: string): boolean };
+}
+
+/** Limits that a turn ends at. */
+export interface TurnLimits {
+  readonly maxSteps: number;
+  readonly maxModelAttempts: number;
+}
+
+/** What the owner of a session does next: append a fact, or have an effect whose outcome is an input to the next decision. */
+export type Intent = FactIntent | EffectIntent | { readonly do: 'rest' };
+
+export type FactIntent =
+  | { readonly do: 'start-run'; readonly turn: OpenTurn }
+  | { readonly do: 'end-run'; readonly turn: OpenTurn; readonly status: RunStatus; readonly failure?: Failure }
+  | { readonly do: 'apply-change'; readonly change: PendingChange }
+  | { readonly do: 'start-step'; readonly turn: OpenTurn; readonly joined: readonly string[] }
+  | { readonly do: 'start-call'; readonly call: CallState; readonly attempt: number }
+  | { readonly do: 'settle-denied'; readonly call: CallState }
+  | { readonly do: 'settle-cancelled'; readonly call: CallState }
+  | { readonly do: 'settle-unknown'; readonly call: CallState }
+  | { readonly do: 'checkpoint-step'; readonly turn: OpenTurn; readonly step: OpenStep };
+
+export type EffectIntent =
+  | { readonly do: 'ask-model'; readonly turn: OpenTurn; readonly step: OpenStep; readonly attempt: number }
+  /** A call whose gates have not answered. It is a fact when all of them are rules, else an effect. */
+  | { readonly do: 'decide-call'; readonly turn: OpenTurn; readonly step: OpenStep; readonly call: CallState }
+  /** Calls that are started and not settled: the executor runs those that do not run yet, and waits. */
+  | { readonly do: 'run-calls'; readonly turn: OpenTurn; readonly calls: readonly CallState[] }
+  | { readonly do: 'reconcile-call'; readonly call: CallState }
+  /** A run of an earlier owner ends; what it had drafted of an answer becomes a fact. */
+  | { readonly do: 'recover-run'; readonly turn: OpenTurn; readonly runId: string }
+  | { readonly do: 'compact'; readonly change: PendingChange };
+
+/**
+ * The next intent of a session that this node owns. A pure function of the fold: what a resumed session does and what an
+ * undisturbed one does is decided here and nowhere else.
+ * A call that was started by an earlier owner and is not settled was left behind.
+ */
+export function nextIntent(state: SessionState, limits: TurnLimits, process: ProcessView): Intent {
+  const orphan = state.hostCalls.find(
+    (call) => call.started?.epoch !== state.ownership.epoch && !process.underWay.has(call.callId),
+  );
+  // Whoever made the call is gone with its process: nobody would learn the outcome of another run.
+  if (orphan !== undefined) {
+    if (orphan.started === undefined) return { do: 'settle-cancelled', call: orphan };
+    return { do: orphan.started.effect === 'read' ? 'settle-cancelled' : 'settle-unknown', call: orphan };
+  }
+  const turn = currentTurn(state);
+  if (turn === undefined) return betweenSteps(state) ?? { do: 'rest' };
+  const run = activeRun(turn);
+  if (run !== undefined && run.epoch !== state.ownership.epoch) return { do: 'recover-run', turn, runId: run.runId };
+  if (run === undefined) return { do: 'start-run', turn };
+  return turn.step === undefined ? atBoundary(state, turn, limits) : inStep(state, turn, turn.step, limits, process);
+}
+
+function betweenSteps(state: SessionState): Intent | undefined {
+  const change = state.changes[0];
+  if (change === undefined) return undefined;
+  return change.change.kind === 'compact' ? { do: 'compact', change } : { do: 'apply-change', change };
+}
+
+function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): Intent {
+  if (turn.stop !== undefined) return { do: 'end-run', turn, status: 'cancelled' };
+  const joined = [...state.notices, ...turn.waiting].map(({ id }) => id);
+  if (turn.concluded !== undefined && joined.length === 0) {
+    const failure = finishFailure(turn.concluded);
+    return failure === undefined
+      ? { do: 'end-run', turn, status: 'completed' }
+      : { do: 'end-run', turn, status: 'failed', failure };
+  }
+  const change = betweenSteps(state);
+  if (change !== undefined) return change;
+  if (turn.steps >= limits.maxSteps) {
+    const code = 'PERDURE_TURN_STEP_LIMIT';
+    return {
+      do: 'end-run',
+      turn,
+      status: 'failed',
+      failure: { code, message: errorMessage(code, { limit: limits.maxSteps }) },
+    };
+  }
+  return { do: 'start-step', turn, joined };
+}
+
+/** An answer that was cut is kept and shown, and never passed off as a success. */
+function finishFailure(finish: FinishReason): Failure | undefined {
+  switch (finish.unified) {
+    case 'length':
+      return { code: 'PERDURE_ANSWER_TRUNCATED', message: errorMessage('PERDURE_ANSWER_TRUNCATED', {}) };
+    case 'content-filter':
+      return { code: 'PERDURE_ANSWER_FILTERED', message: errorMessage('PERDURE_ANSWER_FILTERED', {}) };
+    case 'error':
+      return { code: 'PERDURE_MODEL_PROTOCOL', message: errorMessage('PERDURE_MODEL_PROTOCOL', {}) };
+    default:
+      return undefined;
+  }
+}
+
+function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: TurnLimits, process: ProcessView): Intent {
+  if (step.answer === undefined) return unanswered(turn, step, limits);
+  const unsettled = step.calls.filter((call) => call.settled === undefined);
+  if (unsettled.length === 0) return { do: 'checkpoint-step', turn, step };
+  const denied = unsettled.find((call) => call.decision?.decision === 'deny');
+  if (denied !== undefined) return { do: 'settle-denied', call: denied };
+  if (turn.stop !== undefined) {
+    const unstarted = unsettled.find((call) => call.started === undefined);
+    if (unstarted !== undefined) return { do: 'settle-cancelled', call: unstarted };
+  }
+  const undecided = unsettled.find((call) => call.decision === undefined);
+  if (undecided !== undefined) return { do: 'decide-call', turn, step, call: undecided };
+  for (const call of unsettled) {
+    if (call.started === undefined || call.started.epoch === state.ownership.epoch || process.underWay.has(call.callId))
+      continue;
+    return leftBehind(call, call.started.effect, call.started.attempt, turn, process);
+  }
+  const next = unsettled.find((call) => call.started === undefined);
+  const running = unsettled.filter((call) => call.started !== undefined);
+  if (next !== undefined && (running.length === 0 || isParallel(step)))
+    return { do: 'start-call', call: next, attempt: 1 };
+  return { do: 'run-calls', turn, calls: running };
+}
+
+function unanswered(turn: OpenTurn, step: OpenStep, limits: TurnLimits): Intent {
+  if (turn.stop !== undefined) return { do: 'end-run', turn, status: 'cancelled' };
+  const failed = step.lastFailure;
+  if (failed !== undefined && (!failed.retryable || step.failures >= limits.maxModelAttempts)) {
+    return { do: 'end-run', turn, status: 'failed', failure: failed.failure };
+  }
+  return { do: 'ask-model', turn, step, attempt: step.failures + 1 };
+}
+
+/** By its effect contract: what may be done with a call that a dead owner started. */
+function leftBehind(
+  call: CallState,
+  effect: EffectContract,
+  attempt: number,
+  turn: OpenTurn,
+  process: ProcessView,
+): Intent {
+  if (turn.stop !== undefined) return { do: effect === 'read' ? 'settle-cancelled' : 'settle-unknown', call };
+  switch (effect) {
+    case 'read':
+    case 'idempotent':
+      return { do: 'start-call', call, attempt: attempt + 1 };
+    case 'reconcile':
+      if (process.voided.has(call.callId)) return { do: 'start-call', call, attempt: attempt + 1 };
+      return { do: 'reconcile-call', call };
+    case 'once':
+      return { do: 'settle-unknown', call };
+  }
+}
+
+/** Calls run together when all of their answer only read; else one after the other, in the model's order. */
+export function isParallel(step: OpenStep): boolean {
+  return step.calls.every(({ decision }) => decision?.decision === 'deny' || decision?.effect === 'read');
+}
+
+/** Whether an intent is a fact, with nothing to wait for. */
+export function isFactIntent(intent: Intent): intent is FactIntent {
+  switch (intent.do) {
+    case 'rest':
+    case 'ask-model':
+    case 'decide-call':
+    case 'run-calls':
+    case 'reconcile-call':
+    case 'recover-run':
+    case 'compact':
+      return false;
+    default:
+      return true;
+  }
+}

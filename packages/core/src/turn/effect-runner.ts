@@ -1,0 +1,266 @@
+import type { CoreType, PayloadOf } from '@perdure/events';
+import { errorMessage } from '@perdure/plugin-api';
+import type { ComposedStep } from '../compose/composer.js';
+import type { AgentView } from '../host/agent-view.js';
+import { decideCall, reconcileTool } from '../invoke/tool-invoker.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { DraftWriter } from '../live/draft-writer.js';
+import { readDraft } from '../live/draft-reader.js';
+import { answerMessageId } from '../live/live-answer.js';
+import { draftFact, type DraftedFact } from '../session/fact-batch.js';
+import { assertOwner, type Ownership } from '../session/ownership.js';
+import { activeRun, currentTurn, type SessionState } from '../session/session-state.js';
+import { askModel } from './ask-model.js';
+import { startCall, type RunningCall } from './call-runner.js';
+import { compactHistory } from './compact-history.js';
+import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
+import { decisionPayload, NODE } from './record-intent.js';
+import type { SessionWork } from './session-work.js';
+
+/** What this process remembers of the step that it began, beside the facts of it. */
+export interface StepMemory {
+  stepId?: string | undefined;
+  composed?: ComposedStep;
+}
+
+/** The agent as it was when a step began in this process; as it is now for a step that another process began. */
+export function frozenAgent(memory: StepMemory, stepId: string | undefined, work: SessionWork): AgentView {
+  return memory.composed !== undefined && memory.stepId === stepId ? memory.composed.agent : work.agent();
+}
+
+type Effect<Do extends EffectIntent['do']> = Extract<EffectIntent, { readonly do: Do }>;
+
+/** Has the effects that the decider asks for. What comes back are facts that say what happened; nothing here decides. */
+export class EffectRunner {
+  private readonly running = new Map<string, RunningCall>();
+  private readonly voided = new Set<string>();
+  private readonly draft: DraftWriter;
+  private answering = new AbortController();
+  private calling = new AbortController();
+  private graceTimer: NodeJS.Timeout | undefined;
+  private suspended = false;
+
+  constructor(
+    private readonly work: SessionWork,
+    private readonly held: Ownership,
+    private readonly memory: StepMemory,
+  ) {
+    this.draft = new DraftWriter(work.key, work.store, held.epoch, work.logger);
+  }
+
+  /** What the decider must know of this process. */
+  get process(): ProcessView {
+    return { underWay: this.running, voided: this.voided };
+  }
+
+  /** Breaks off the model call and the calls that run. A stop ends one turn; the next begins with signals of its own. */
+  stop(): void {
+    this.answering.abort(new Error('The turn was stopped.'));
+    this.calling.abort(new Error('The turn was stopped.'));
+  }
+
+  /** Breaks off the model call at once and calls after a grace. */
+  suspend(graceMs: number): void {
+    this.suspended = true;
+    this.answering.abort(new Error('The session was let go.'));
+    const end = (): void => this.calling.abort(new Error('The session was let go.'));
+    if (this.running.size === 0) end();
+    else this.graceTimer = setTimeout(end, graceMs);
+  }
+
+  /** The session is another node's: nobody waits for an answer, and calls that run go on and are told as late. */
+  leave(): void {
+    this.suspended = true;
+    this.answering.abort(new Error('Another node took the session over.'));
+  }
+
+  /**
+   * Before every effect: nobody may have counted this node as dead. A lease that ran out is renewed, and then the stream
+   * says whether the session is still this node's.
+   */
+  async assertLeased(): Promise<void> {
+    if (this.work.lease.isValid()) return;
+    await this.work.lease.revive();
+    await this.work.journal.refresh();
+    await this.work.journal.commit((batch) => assertOwner(batch, this.held, this.work.key.id), 'owner');
+  }
+
+  async perform(intent: EffectIntent): Promise<readonly DraftedFact[]> {
+    if (this.answering.signal.aborted && !this.suspended) {
+      this.answering = new AbortController();
+      this.calling = new AbortController();
+    }
+    const { state } = this.work.journal;
+    switch (intent.do) {
+      case 'ask-model':
+        return this.askModel(intent, state);
+      case 'decide-call':
+        return this.waitForGates(intent, state);
+      case 'run-calls':
+        return this.runCalls(intent, state);
+      case 'reconcile-call':
+        return this.reconcile(intent, state);
+      case 'recover-run':
+        return this.recoverRun(intent, state);
+      case 'compact':
+        return compactHistory(
+          intent.change,
+          this.work,
+          this.contextOf(state, this.answering),
+          this.held.epoch,
+          this.answering,
+        );
+    }
+  }
+
+  contextOf(state: SessionState, controller = this.calling): InvocationContext {
+    const turn = currentTurn(state);
+    return {
+      sessionId: this.work.key.id,
+      tenant: this.work.key.tenant,
+      turnId: turn?.turnId,
+      runId: turn && activeRun(turn)?.runId,
+      stepId: turn?.step?.stepId,
+      workspace: state.identity?.workspace,
+      signal: controller.signal,
+      env: this.work.env,
+      redaction: this.work.redaction,
+    };
+  }
+
+  async discardDraft(): Promise<void> {
+    clearTimeout(this.graceTimer);
+    await this.draft.discard();
+  }
+
+  /** What calls come to after the session was lost is told, although it settles nothing. */
+  async reportLate(outcomes: readonly PayloadOf<'ToolCallSettled'>[]): Promise<void> {
+    for (const outcome of outcomes) await this.reportOne(outcome);
+    for (const running of this.running.values()) {
+      await running.ended;
+      if (running.outcome !== undefined) await this.reportOne(running.outcome);
+    }
+    this.running.clear();
+  }
+
+  private async reportOne({ callId, status, output, failure }: PayloadOf<'ToolCallSettled'>): Promise<void> {
+    if (status !== 'completed' && status !== 'failed') return;
+    const error = failure === undefined ? {} : { error: { code: failure.code, message: failure.message } };
+    const result = output === undefined ? error : { output, ...error };
+    const late = { callId, status, epoch: this.held.epoch, node: this.work.lease.node, ...result };
+    await this.work.journal.commit((batch) => batch.add('LateResultReported', late, {}, NODE), 'input');
+  }
+
+  private async askModel(intent: Effect<'ask-model'>, state: SessionState): Promise<readonly DraftedFact[]> {
+    const agent = this.work.agent();
+    const known = this.memory.stepId === intent.step.stepId ? this.memory.composed : undefined;
+    const composed = known ?? this.work.composer.compose(state, agent, []);
+    this.memory.stepId = intent.step.stepId;
+    this.memory.composed = composed;
+    return askModel(intent, composed, this.work, this.contextOf(state, this.answering), this.draft, {
+      epoch: this.held.epoch,
+      controller: this.answering,
+      isHandingOver: () => this.suspended,
+    });
+  }
+
+  private async waitForGates(intent: Effect<'decide-call'>, state: SessionState): Promise<readonly DraftedFact[]> {
+    const agent = frozenAgent(this.memory, intent.step.stepId, this.work);
+    const context = this.contextOf(state, this.answering);
+    const tools = agent.toolSet(context.workspace);
+    const ask = decideCall(intent.call, agent.gates, tools, false, context, (step, call) =>
+      step.decide(call, context.signal),
+    );
+    const decision = await ask;
+    // A question that the turn's end took away was not answered.
+    if (context.signal.aborted) return [];
+    return [this.fact('ToolCallDecided', decisionPayload(intent.call, decision, agent.policy), state)];
+  }
+
+  private async runCalls(intent: Effect<'run-calls'>, state: SessionState): Promise<readonly DraftedFact[]> {
+    const agent = frozenAgent(this.memory, intent.turn.step?.stepId, this.work);
+    const context = this.contextOf(state);
+    for (const call of intent.calls) {
+      if (!this.running.has(call.callId)) this.running.set(call.callId, startCall(call, agent, this.work, context));
+    }
+    const parallel = intent.turn.step !== undefined && isParallel(intent.turn.step);
+    for (;;) {
+      const settled = this.takeSettled(intent, parallel, state);
+      if (settled.length > 0) return settled;
+      const waiting = intent.calls.flatMap(({ callId }) => {
+        const running = this.running.get(callId);
+        return running === undefined || running.outcome !== undefined ? [] : [running.ended];
+      });
+      // What was broken off is settled by whoever goes on, by its contract.
+      if (waiting.length === 0) return [];
+      await Promise.race(waiting);
+    }
+  }
+
+  /** Outcomes in the order of the calls: two runs of the same work leave the same stream, whichever call was quicker. */
+  private takeSettled(intent: Effect<'run-calls'>, inOrder: boolean, state: SessionState): DraftedFact[] {
+    const facts: DraftedFact[] = [];
+    for (const { callId } of intent.calls) {
+      const outcome = this.running.get(callId)?.outcome;
+      if (outcome === undefined) {
+        if (inOrder) break;
+        continue;
+      }
+      const wasBroken = outcome.status === 'cancelled' || outcome.status === 'unknown';
+      if (this.suspended && wasBroken) continue;
+      this.running.delete(callId);
+      if (outcome.artifact !== undefined) {
+        facts.push(this.fact('ArtifactStored', { artifact: outcome.artifact, callId }, state));
+      }
+      facts.push(this.fact('ToolCallSettled', outcome, state));
+    }
+    return facts;
+  }
+
+  private async reconcile(intent: Effect<'reconcile-call'>, state: SessionState): Promise<readonly DraftedFact[]> {
+    const { call } = intent;
+    const context = this.contextOf(state);
+    const tool = this.work.agent().toolSet(context.workspace).tools.get(call.name);
+    const startedAt = this.work.env.clock.now();
+    const key = call.started?.idempotencyKey ?? '';
+    const answer =
+      tool === undefined
+        ? ({ status: 'unknown' } as const)
+        : await reconcileTool({ call, tool, idempotencyKey: key, secrets: this.work.secrets }, context);
+    if (context.signal.aborted) return [];
+    if (answer.status === 'voided') {
+      this.voided.add(call.callId);
+      return [];
+    }
+    const endedAt = this.work.env.clock.now();
+    const { callId } = call;
+    if (answer.status === 'happened') {
+      const { output } = answer;
+      return [this.fact('ToolCallSettled', { callId, status: 'completed', output, startedAt, endedAt }, state)];
+    }
+    const code = 'PERDURE_TOOL_UNKNOWN_OUTCOME';
+    const failure = { code, message: errorMessage(code, { tool: call.name }) };
+    return [this.fact('ToolCallSettled', { callId, status: 'unknown', failure, endedAt }, state)];
+  }
+
+  private async recoverRun(intent: Effect<'recover-run'>, state: SessionState): Promise<readonly DraftedFact[]> {
+    const { turn, runId } = intent;
+    const { turnId, step, steps, usage } = turn;
+    const facts: DraftedFact[] = [];
+    if (step !== undefined && step.answer === undefined && step.interrupted !== 'crashed') {
+      const key = { stepId: step.stepId, attempt: step.failures + 1 };
+      const parts = await readDraft(this.work.store, this.work.key, key);
+      if (parts !== undefined) {
+        const fact = { ...key, messageId: answerMessageId(key), reason: 'crashed' as const, parts: [...parts] };
+        facts.push(this.fact('AnswerInterrupted', fact, state));
+      }
+    }
+    facts.push(this.fact('RunEnded', { runId, turnId, status: 'superseded', steps, usage }, state));
+    return facts;
+  }
+
+  private fact<Type extends CoreType>(type: Type, payload: PayloadOf<Type>, state: SessionState): DraftedFact<Type> {
+    const { turnId, runId, stepId } = this.contextOf(state);
+    return draftFact(type, payload, { turnId, runId, stepId }, NODE, this.held.epoch, this.work.batchContext);
+  }
+}

@@ -1,0 +1,183 @@
+import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import { decideCall } from '../invoke/tool-invoker.js';
+import type { DraftedFact, FactBatch } from '../session/fact-batch.js';
+import { assertOwner, type Ownership } from '../session/ownership.js';
+import { currentTurn, activeRun } from '../session/session-state.js';
+import { applyChange } from './apply-change.js';
+import { isFactIntent, nextIntent, type EffectIntent, type FactIntent } from './decider.js';
+import { EffectRunner, frozenAgent, type StepMemory } from './effect-runner.js';
+import { NODE, recordDecision, recordIntent, type RecordContext } from './record-intent.js';
+import type { SessionWork } from './session-work.js';
+
+/** A gate that waits answers later: the rules before it are asked now, the gate itself as an effect of its own. */
+const LATER = new Promise<never>(() => undefined);
+
+/**
+ * Runs the turns of one session that this node owns: append what the decider says comes next, have the effect that it
+ * asks for, append what came of it, and so on. There is one loop per session and no other place that drives it.
+ */
+export class Executor {
+  private loop: Promise<void> | undefined;
+  private again = false;
+  private readonly memory: StepMemory = {};
+  private readonly effects: EffectRunner;
+  private suspending = false;
+  /** What happened and could not be appended, because the session is another node's. */
+  private lost: readonly DraftedFact[] = [];
+
+  constructor(
+    private readonly work: SessionWork,
+    private readonly held: Ownership,
+    private readonly missing: readonly { readonly kind: string; readonly id: string }[],
+    /** Told once, when the loop ends by an error: fenced, or a store that cannot be used. */
+    private readonly onFailure: (error: PerdureError) => void,
+  ) {
+    this.effects = new EffectRunner(work, held, this.memory);
+  }
+
+  /** Looks whether there is something to do. Safe to call at any time. */
+  wake(): void {
+    this.again = true;
+    this.loop ??= this.drive()
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => {
+        this.loop = undefined;
+        if (this.again && !this.suspending) this.wake();
+      });
+  }
+
+  /** Ends what is under way because its turn was asked to end. */
+  stopTurn(turnId: string): void {
+    if (currentTurn(this.work.journal.state)?.turnId === turnId) this.effects.stop();
+  }
+
+  /**
+   * Ends the loop at a point from which another owner goes on: calls that run may end within the grace, and the run is
+   * handed over. Resolves when nothing of it is left.
+   */
+  async suspend(graceMs: number): Promise<void> {
+    this.suspending = true;
+    this.effects.suspend(graceMs);
+    await this.loop;
+    await this.effects.discardDraft();
+  }
+
+  /** Another node has the session: work stops here, and what calls still come to is reported. */
+  leave(): void {
+    this.suspending = true;
+    this.effects.leave();
+  }
+
+  private async drive(): Promise<void> {
+    let inputs: readonly DraftedFact[] = [];
+    while (this.again || inputs.length > 0) {
+      this.again = false;
+      const intent = await this.commit(inputs);
+      inputs = [];
+      if (intent.do === 'rest') {
+        await this.effects.discardDraft();
+        continue;
+      }
+      await this.effects.assertLeased();
+      inputs = await this.effects.perform(intent);
+      this.again = true;
+    }
+  }
+
+  /** Appends what happened and everything that follows from it, up to the next effect. */
+  private async commit(inputs: readonly DraftedFact[]): Promise<EffectIntent | { readonly do: 'rest' }> {
+    try {
+      return await this.work.journal.commit((batch) => {
+        assertOwner(batch, this.held, this.work.key.id);
+        for (const input of inputs) batch.keep(input);
+        if (!this.suspending) return this.advance(batch);
+        handOver(batch);
+        return { do: 'rest' } as const;
+      }, 'owner');
+    } catch (error) {
+      if (isPerdureError(error, 'PERDURE_SESSION_FENCED')) this.lost = inputs;
+      throw error;
+    }
+  }
+
+  private advance(batch: FactBatch): EffectIntent | { readonly do: 'rest' } {
+    for (;;) {
+      const intent = nextIntent(batch.state, this.work.agent().parts.limits, this.effects.process);
+      if (intent.do === 'decide-call') {
+        if (!this.decideAtOnce(batch, intent)) return intent;
+      } else if (isFactIntent(intent)) this.record(batch, intent);
+      else return intent;
+    }
+  }
+
+  /** Whether the gates of a call answered without waiting; then the decision is in the batch. */
+  private decideAtOnce(batch: FactBatch, intent: Extract<EffectIntent, { do: 'decide-call' }>): boolean {
+    const agent = frozenAgent(this.memory, intent.step.stepId, this.work);
+    const context = this.effects.contextOf(batch.state);
+    const tools = agent.toolSet(context.workspace);
+    const decision = decideCall(intent.call, agent.gates, tools, false, context, () => LATER);
+    if (decision instanceof Promise) return false;
+    recordDecision(batch, intent.call, decision, agent.policy);
+    return true;
+  }
+
+  private record(batch: FactBatch, intent: FactIntent): void {
+    const { work } = this;
+    const agent = work.agent();
+    const context: RecordContext = {
+      sessionId: work.key.id,
+      plugins: work.plugins,
+      newRunId: () => work.env.idGenerator.next(`${work.key.id}-${this.held.epoch}-run`),
+      now: () => work.env.clock.now(),
+      missing: this.missing,
+      compose: (joining) => {
+        const composed = work.composer.compose(batch.state, agent, joining);
+        this.memory.composed = composed;
+        return composed;
+      },
+      applyChange: (changed, change) => applyChange(changed, change, agent, work.composer),
+    };
+    try {
+      recordIntent(batch, intent, context);
+      if (intent.do === 'start-step') this.memory.stepId = currentTurn(batch.state)?.step?.stepId;
+    } catch (error) {
+      // A step that cannot be put together ends its turn; it would fail again the same way.
+      if (intent.do !== 'start-step' || !isPerdureError(error)) throw error;
+      const failure = { code: error.code, message: error.message };
+      recordIntent(batch, { do: 'end-run', turn: intent.turn, status: 'failed', failure }, context);
+    }
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    const typed = isPerdureError(error)
+      ? error
+      : new PerdureError('PERDURE_INTERNAL', { reason: reasonOf(error) }, { cause: error });
+    this.again = false;
+    this.leave();
+    if (typed.entry.kind === 'bug') {
+      this.work.logger.log('error', typed.message, { session: this.work.key.id, reason: reasonOf(error) });
+    }
+    this.onFailure(typed);
+    if (typed.code === 'PERDURE_SESSION_FENCED') await this.reportLost();
+  }
+
+  private async reportLost(): Promise<void> {
+    const settled = this.lost.filter((fact): fact is DraftedFact<'ToolCallSettled'> => fact.type === 'ToolCallSettled');
+    try {
+      await this.effects.reportLate(settled.map(({ payload }) => payload));
+    } catch (error) {
+      this.work.logger.log('warn', 'A late result could not be reported.', { reason: reasonOf(error) });
+    }
+  }
+}
+
+/** The run ends here and its turn goes on elsewhere. */
+function handOver(batch: FactBatch): void {
+  const turn = currentTurn(batch.state);
+  const run = turn && activeRun(turn);
+  if (turn === undefined || run === undefined || run.epoch !== batch.state.ownership.epoch) return;
+  const { runId } = run;
+  const { turnId, steps, usage } = turn;
+  const scope = { turnId, runId, stepId: turn.step?.stepId };
+  batch.add('RunEnded', { runId, turnId, status: 'handed-over', steps, usage }, scope, NODE);
+}

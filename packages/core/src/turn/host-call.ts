@@ -1,0 +1,112 @@
+import { errorMessage, type ToolOutcome } from '@perdure/plugin-api';
+import type { JsonValue, PayloadOf } from '@perdure/events';
+import { callIdOf } from '../invoke/call-id.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { decideCall } from '../invoke/tool-invoker.js';
+import { draftFact, type FactBatch } from '../session/fact-batch.js';
+import { assertOwner, type Ownership } from '../session/ownership.js';
+import type { CallState } from '../session/session-state.js';
+import { startCall } from './call-runner.js';
+import { decisionPayload, NODE, recordIntent, type RecordContext } from './record-intent.js';
+import type { SessionWork } from './session-work.js';
+
+/**
+ * Makes a call that the host asks for itself, on the node that owns the session, beside the turn that may run. A trusted
+ * call passes by the gates that guard against the model; all others see it.
+ */
+export async function hostCall(
+  name: string,
+  input: JsonValue,
+  isTrusted: boolean,
+  work: SessionWork,
+  held: Ownership,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const id = work.env.idGenerator.next(`${work.key.id}-${held.epoch}-call`);
+  const callId = callIdOf(work.key.id, `host-${id}`, 0);
+  const call: CallState = { callId, name, origin: 'host', input: work.redaction.redact(input) };
+  const agent = work.agent();
+  const context: InvocationContext = {
+    sessionId: work.key.id,
+    tenant: work.key.tenant,
+    turnId: undefined,
+    runId: undefined,
+    stepId: undefined,
+    workspace: work.journal.state.identity?.workspace,
+    signal,
+    env: work.env,
+    redaction: work.redaction,
+  };
+  const tools = agent.toolSet(context.workspace);
+  const decision = await decideCall(call, agent.gates, tools, isTrusted, context, (step, gated) =>
+    step.decide(gated, signal),
+  );
+  const decided = draftFact(
+    'ToolCallDecided',
+    decisionPayload(call, decision, agent.policy),
+    {},
+    NODE,
+    held.epoch,
+    work.batchContext,
+  );
+  const owned = <Result>(decide: (batch: FactBatch) => Result): Promise<Result> =>
+    work.journal.commit((batch) => {
+      assertOwner(batch, held, work.key.id);
+      return decide(batch);
+    }, 'owner');
+  const started = await owned((batch) => {
+    batch.keep(decided);
+    const open = batch.state.hostCalls.find((each) => each.callId === callId);
+    if (open === undefined) return undefined;
+    const isDenied = decision.decision === 'deny';
+    const intent = isDenied
+      ? ({ do: 'settle-denied', call: open } as const)
+      : ({ do: 'start-call', call: open, attempt: 1 } as const);
+    recordIntent(batch, intent, hostContext(work));
+    return isDenied ? undefined : batch.state.hostCalls.find((each) => each.callId === callId);
+  });
+  if (started === undefined) {
+    const denied = decision.gates.find((gate) => gate.decision === 'deny');
+    const code = denied?.code ?? 'PERDURE_TOOL_DENIED';
+    return {
+      callId,
+      name,
+      status: 'denied',
+      failure: { code, message: denied?.reason ?? errorMessage('PERDURE_TOOL_DENIED', { tool: name }) },
+    };
+  }
+  const running = startCall(started, agent, work, context);
+  await running.ended;
+  const outcome: PayloadOf<'ToolCallSettled'> = running.outcome ?? {
+    callId,
+    status: 'unknown',
+    endedAt: work.env.clock.now(),
+  };
+  const settled = draftFact('ToolCallSettled', outcome, {}, NODE, held.epoch, work.batchContext);
+  await owned((batch) => batch.keep(settled));
+  const { output, artifact, failure, status } = settled.payload;
+  return {
+    callId,
+    name,
+    status,
+    ...(output === undefined ? {} : { output }),
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** Host calls start no runs and no steps. */
+function hostContext(work: SessionWork): RecordContext {
+  const unused = (): never => {
+    throw new TypeError('a call of the host starts no run and no step');
+  };
+  return {
+    sessionId: work.key.id,
+    plugins: work.plugins,
+    newRunId: unused,
+    now: () => work.env.clock.now(),
+    missing: [],
+    compose: unused,
+    applyChange: unused,
+  };
+}

@@ -1,0 +1,143 @@
+import type { ActivePlugin, Actor } from '@perdure/events';
+import { errorMessage } from '@perdure/plugin-api';
+import type { ComposedStep } from '../compose/composer.js';
+import type { CallDecision } from '../invoke/tool-invoker.js';
+import { idempotencyKeyOf } from '../invoke/call-id.js';
+import type { FactBatch, FactScope } from '../session/fact-batch.js';
+import { activeRun, currentTurn, type CallState, type OpenTurn } from '../session/session-state.js';
+import { DECIDER_VERSION, type FactIntent } from './decider.js';
+
+/** What turning an intent into a fact needs beside the state. Replay answers from the record where the owner asks around. */
+export interface RecordContext {
+  readonly sessionId: string;
+  readonly plugins: readonly ActivePlugin[];
+  readonly newRunId: () => string;
+  readonly now: () => number;
+  /** What the node that resumes does not have and was told to go without. */
+  readonly missing: readonly { readonly kind: string; readonly id: string }[];
+  readonly compose: (joining: readonly number[]) => ComposedStep;
+  readonly applyChange: (batch: FactBatch, change: Extract<FactIntent, { do: 'apply-change' }>['change']) => void;
+}
+
+export const NODE: Actor = { kind: 'node' };
+
+/** Adds the facts of an intent to a batch. */
+export function recordIntent(batch: FactBatch, intent: FactIntent, context: RecordContext): void {
+  switch (intent.do) {
+    case 'start-run':
+      return startRun(batch, intent.turn, context);
+    case 'end-run':
+      return endRun(batch, intent);
+    case 'apply-change':
+      return context.applyChange(batch, intent.change);
+    case 'start-step':
+      return startStep(batch, intent, context);
+    case 'checkpoint-step': {
+      const { stepId, index, answer } = intent.step;
+      if (answer === undefined) return undefined;
+      return batch.add('StepCheckpointed', { stepId, index, usage: answer.usage }, scopeOf(batch), NODE);
+    }
+    case 'start-call':
+      return startCall(batch, intent.call, intent.attempt, context);
+    case 'settle-denied': {
+      const failure = intent.call.decision?.failure;
+      const payload = { callId: intent.call.callId, status: 'denied' as const, endedAt: context.now() };
+      return batch.add('ToolCallSettled', { ...payload, ...(failure && { failure }) }, scopeOf(batch), NODE);
+    }
+    case 'settle-cancelled':
+      return settleUnrun(batch, intent.call, 'cancelled', 'PERDURE_TOOL_CANCELLED', context);
+    case 'settle-unknown':
+      return settleUnrun(batch, intent.call, 'unknown', 'PERDURE_TOOL_UNKNOWN_OUTCOME', context);
+  }
+}
+
+/** Adds what the gates said of a call. */
+export function recordDecision(batch: FactBatch, call: CallState, decision: CallDecision, policy: string): void {
+  batch.add('ToolCallDecided', decisionPayload(call, decision, policy), scopeOf(batch), NODE);
+}
+
+export function decisionPayload(call: CallState, decision: CallDecision, policy: string) {
+  return {
+    callId: call.callId,
+    name: call.name,
+    origin: call.origin,
+    ...(call.origin === 'host' ? { input: call.input ?? {} } : {}),
+    decision: decision.decision,
+    gates: [...decision.gates],
+    policy,
+    effect: decision.effect,
+    argumentDigest: decision.argumentDigest,
+  };
+}
+
+/** The turn, run and step that are going on. */
+export function scopeOf(batch: FactBatch): FactScope {
+  const turn = currentTurn(batch.state);
+  return { turnId: turn?.turnId, runId: turn && activeRun(turn)?.runId, stepId: turn?.step?.stepId };
+}
+
+function startRun(batch: FactBatch, turn: OpenTurn, context: RecordContext): void {
+  if (!isSamePlugins(batch.state.plugins, context.plugins)) {
+    batch.add('PluginSetChanged', { plugins: [...context.plugins] }, { turnId: turn.turnId }, NODE);
+  }
+  const runId = context.newRunId();
+  const previous = turn.runs.at(-1)?.runId;
+  const fact = {
+    runId,
+    turnId: turn.turnId,
+    deciderVersion: DECIDER_VERSION,
+    ...(previous === undefined ? {} : { resumedFrom: previous }),
+    ...(previous === undefined || context.missing.length === 0 ? {} : { without: [...context.missing] }),
+  };
+  batch.add('RunStarted', fact, { turnId: turn.turnId, runId }, NODE);
+}
+
+function endRun(batch: FactBatch, intent: Extract<FactIntent, { do: 'end-run' }>): void {
+  const { turn, status, failure } = intent;
+  const scope = scopeOf(batch);
+  const runId = scope.runId ?? '';
+  const fact = {
+    runId,
+    turnId: turn.turnId,
+    status,
+    steps: turn.steps,
+    usage: turn.usage,
+    ...(failure && { failure }),
+  };
+  batch.add('RunEnded', fact, scope, NODE);
+}
+
+function startStep(batch: FactBatch, intent: Extract<FactIntent, { do: 'start-step' }>, context: RecordContext): void {
+  const { turn, joined } = intent;
+  const waiting = [...batch.state.notices, ...turn.waiting];
+  const { view } = context.compose(waiting.map(({ message }) => message));
+  const stepId = `${turn.turnId}.${turn.steps}`;
+  const fact = { stepId, index: turn.steps, joined: [...joined], view };
+  batch.add('StepStarted', fact, { ...scopeOf(batch), stepId }, NODE);
+}
+
+function startCall(batch: FactBatch, call: CallState, attempt: number, context: RecordContext): void {
+  const { started, decision } = call;
+  const effect = started?.effect ?? decision?.effect ?? 'once';
+  // Only a call whose earlier key can no longer take effect gets another key; every other repeat must be known as one.
+  const isNewKey = started === undefined || effect === 'reconcile';
+  const key = isNewKey ? idempotencyKeyOf(call.callId, attempt) : started.idempotencyKey;
+  const argumentDigest = decision?.argumentDigest ?? '';
+  const fact = { callId: call.callId, attempt, origin: call.origin, effect, idempotencyKey: key, argumentDigest };
+  batch.add('ToolCallStarted', fact, scopeOf(batch), NODE);
+}
+
+function settleUnrun(
+  batch: FactBatch,
+  call: CallState,
+  status: 'cancelled' | 'unknown',
+  code: 'PERDURE_TOOL_CANCELLED' | 'PERDURE_TOOL_UNKNOWN_OUTCOME',
+  context: RecordContext,
+): void {
+  const failure = { code, message: errorMessage(code, { tool: call.name }) };
+  batch.add('ToolCallSettled', { callId: call.callId, status, failure, endedAt: context.now() }, scopeOf(batch), NODE);
+}
+
+function isSamePlugins(a: readonly ActivePlugin[] | undefined, b: readonly ActivePlugin[]): boolean {
+  return a !== undefined && a.length === b.length && a.every((plugin, index) => plugin.digest === b[index]?.digest);
+}

@@ -1,0 +1,29 @@
+import type { ActivePlugin, SessionKey } from '@perdure/events';
+import type { ArtifactStore, EventStore, HostEnv, Logger } from '@perdure/plugin-api';
+import type { Composer } from '../compose/composer.js';
+import type { AgentView } from '../host/agent-view.js';
+import type { LiveFeed } from '../live/live-feed.js';
+import type { Redaction } from '../secrets/redaction.js';
+import type { SecretRegistry } from '../secrets/secret-registry.js';
+import type { BatchContext } from '../session/fact-batch.js';
+import type { Journal } from '../session/journal.js';
+import type { NodeLease } from '../session/node-lease.js';
+
+/** Everything that work on one session needs, put together when the session is loaded. */
+export interface SessionWork {
+  readonly key: SessionKey;
+  readonly journal: Journal;
+  readonly feed: LiveFeed;
+  readonly composer: Composer;
+  readonly store: EventStore;
+  readonly artifacts: ArtifactStore | undefined;
+  readonly env: HostEnv;
+  readonly redaction: Redaction;
+  readonly secrets: SecretRegistry;
+  readonly batchContext: BatchContext;
+  readonly lease: NodeLease;
+  readonly logger: Logger;
+  readonly plugins: readonly ActivePlugin[];
+  /** The agent as it is at the moment. */
+  readonly agent: () => AgentView;
+}
