@@ -9,7 +9,9 @@ import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } fr
 import { sessionCreated, sessionRelabeled } from './session.js';
 import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
 
-/** Every fact that this build of the core knows. Adding one here makes every handler map that lacks it fail to compile. */
+/**
+ * Every fact that this build of the core knows. Adding one here makes every handler map that lacks it fail to compile.
+ */
 export const catalogue = {
   SessionCreated: sessionCreated,
   SessionRelabeled: sessionRelabeled,

@@ -15,7 +15,7 @@ export interface EventDefinition<Type extends string = string, Payload = unknown
   readonly lane: Lane;
   readonly schema: z.ZodType<Payload>;
   readonly wire: WireRule<Payload>;
-  readonly isDetail?: (payload: Payload) => boolean;
+  isDetail?(payload: Payload): boolean;
 }
 
 /** Declares a fact. Plugins use it too, with a type `<plugin>/<Type>`. */

@@ -56,7 +56,10 @@ export class FactRegistry {
     return this.definitions.get(type);
   }
 
-  /** Parses a stored fact and brings it to the version that this build folds. Throws a SyntaxError on text that is no JSON. */
+  /**
+   * Parses a stored fact and brings it to the version that this build folds. Throws a SyntaxError on text that is no
+   * JSON.
+   */
   read(fact: RecordedFact): ReadFact {
     const payload = JSON.parse(fact.payload) as JsonValue;
     const definition = this.definitions.get(fact.type);
@@ -72,7 +75,9 @@ export class FactRegistry {
     return { kind: 'known', type: fact.type, payload: this.upcast(fact.type, version, definition.version, payload) };
   }
 
-  /** What a fold depends on: every type with its version, and every upcaster. Two builds with equal lists fold alike. */
+  /**
+   * What a fold depends on: every type with its version, and every upcaster. Two builds with equal lists fold alike.
+   */
   description(): readonly string[] {
     const types = Array.from(this.definitions.values(), ({ type, version }) => `${type}@${version}`);
     return [...types, ...Array.from(this.upcasters.keys(), (key) => `upcast ${key}`)].sort();

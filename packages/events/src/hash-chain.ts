@@ -5,7 +5,8 @@
  * - `hash` is the lower-case hex SHA-256 of the UTF-8 bytes of
  *   `perdure.fact.v1 LF <event id> LF <type> LF <metadata text without its last 75 characters> LF <payload text>`,
  *   where the 75 characters left out are `,"hash":"<64 hex>"}`;
- * - `prevHash` is the `hash` of the fact one revision earlier, and for the first fact of a stream 64 zeros.
+ * - `prevHash` is the `hash` of the fact one revision earlier, and for the first fact of a stream 64 zeros;
+ * - id, type and metadata hold no LF, so that the hashed text can be taken apart in one way only.
  *
  * `fixtures/hash-chain.v1.json` holds vectors for other languages.
  */
@@ -44,7 +45,9 @@ export function sealMetadata(
   return { metadata: `${hashed}${HASH_MEMBER}${hash}"}`, hash };
 }
 
-/** The hash that a stored fact claims and the one before it, or `undefined` when the text has not the form of the rule. */
+/**
+ * The hash that a stored fact claims and the one before it, or `undefined` when the text has not the form of the rule.
+ */
 export function claimedHashes(metadata: string): { readonly prevHash: string; readonly hash: string } | undefined {
   const hashAt = metadata.length - TAIL_LENGTH;
   const prevAt = hashAt - PREV_MEMBER.length - 65;
@@ -60,6 +63,7 @@ export function claimedHashes(metadata: string): { readonly prevHash: string; re
 export function isFactIntact(fact: FactText, sha256: Sha256): boolean {
   const claimed = claimedHashes(fact.metadata);
   if (claimed === undefined) return false;
+  if (fact.id.includes('\n') || fact.type.includes('\n') || fact.metadata.includes('\n')) return false;
   const hashed = fact.metadata.slice(0, fact.metadata.length - TAIL_LENGTH);
   return sha256(hashedText(fact.id, fact.type, hashed, fact.payload)) === claimed.hash;
 }

@@ -14,6 +14,7 @@ export { change, promptText } from './input.js';
 export type { Change } from './input.js';
 export { jsonValue, providerMetadata } from './json.js';
 export type { JsonValue, ProviderMetadata } from './json.js';
+export { jsonSchemaOf } from './json-schema.js';
 export { actor, factMetadata, labels } from './metadata.js';
 export type { Actor, FactMetadata, Labels, Lane } from './metadata.js';
 export { answerOnWire, answerText, argumentText, finishReason, modelPurpose, partLength, partOnWire } from './model.js';

@@ -23,8 +23,8 @@ export type Labels = z.output<typeof labels>;
  * What is stored beside each payload.
  *
  * `epoch` is the ownership that was current when the fact was written, `time` is the host clock in epoch milliseconds,
- * `essential` marks a plugin's fact that a build without the plugin must not run past, and `hash` closes the text: it is
- * always the last member (see the hash rule).
+ * `essential` marks a plugin's fact that a build without the plugin must not run past, and `hash` closes the text: it
+ * is always the last member (see the hash rule).
  */
 export const factMetadata = z.object({
   sessionId: z.string(),

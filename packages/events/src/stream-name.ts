@@ -1,6 +1,6 @@
 /**
- * Names of streams: `<category>-<tenant>.<id>`, with `_` for no tenant. Tenant and id are escaped, so that no key of one
- * tenant can spell a key of another; the category ends at the first dash.
+ * Names of streams: `<category>-<tenant>.<id>`, with `_` for no tenant. Tenant and id are escaped, so that no key of
+ * one tenant can spell a key of another; the category ends at the first dash.
  */
 export interface SessionKey {
   /** The isolating tenant; it never changes. `undefined` is the host without tenants. */
@@ -26,10 +26,14 @@ export function leaseStream(node: string): string {
 
 /** The key of a session stream, or `undefined` for a stream of another kind. */
 export function sessionKeyOf(stream: string): SessionKey | undefined {
-  const match = /^session-([^.]+)\.(.+)$/.exec(stream);
+  const match = /^session-([^.]*)\.([^.]*)$/.exec(stream);
   if (match === null) return undefined;
-  const id = unescapeSegment(match[2] as string);
-  return match[1] === NO_TENANT ? { id } : { tenant: unescapeSegment(match[1] as string), id };
+  const [, tenantText = '', idText = ''] = match;
+  const id = unescapeSegment(idText);
+  if (id === undefined) return undefined;
+  if (tenantText === NO_TENANT) return { id };
+  const tenant = unescapeSegment(tenantText);
+  return tenant === undefined ? undefined : { tenant, id };
 }
 
 /** The part of a stream's name before the first dash. */
@@ -43,17 +47,34 @@ export function keyText(key: SessionKey): string {
   return `${key.tenant === undefined ? NO_TENANT : escapeSegment(key.tenant)}.${escapeSegment(key.id)}`;
 }
 
-/** Letters, digits and dashes stay; all other characters, the underscore too when it stands alone, become `%XX`. */
+/**
+ * Letters, digits, dashes and underscores stay, but for an underscore that stands alone. All other characters become
+ * the `%XX` of their UTF-8 bytes, and half a surrogate pair, which has none, becomes `%uXXXX`: no two texts are escaped
+ * alike.
+ */
 function escapeSegment(text: string): string {
   if (text === NO_TENANT) return '%5F';
-  return text.replace(/[^A-Za-z0-9_-]/gu, (character) =>
-    Array.from(
-      new TextEncoder().encode(character),
-      (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-    ).join(''),
-  );
+  return text.replace(/[^A-Za-z0-9_-]/gu, (character) => {
+    if (HALF_PAIR.test(character)) return `%u${hex(character.charCodeAt(0), 4)}`;
+    return Array.from(new TextEncoder().encode(character), (byte) => `%${hex(byte, 2)}`).join('');
+  });
 }
 
-function unescapeSegment(text: string): string {
-  return decodeURIComponent(text);
+const HALF_PAIR = /^[\ud800-\udfff]$/;
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0');
+}
+
+/** `undefined` for a text that `escapeSegment` did not make. */
+function unescapeSegment(text: string): string | undefined {
+  const units = text.replace(/%u(D[89A-F][0-9A-F]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  try {
+    return decodeURIComponent(units);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }

@@ -39,8 +39,8 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
 export type PluginLike = Plugin | string | { readonly plugin: Plugin | string; readonly config?: unknown };
 
 /**
- * Declares a plugin. Its package repeats `{"perdure": {"plugin": ".", "api": 1, "provides": [...]}}` in package.json, so
- * that plugins can be listed without running them.
+ * Declares a plugin. Its package repeats `{"perdure": {"plugin": ".", "api": 1, "provides": [...]}}` in package.json,
+ * so that plugins can be listed without running them.
  */
 export function definePlugin<Schema extends z.ZodType>(plugin: {
   readonly name: string;

@@ -28,29 +28,43 @@ export interface EventSource {
   readonly read: (after: number) => Promise<readonly CommittedFact[]>;
 }
 
+/** What ends a reader: the caller's signal at once, the session's closing when everything stored has been given. */
+export interface ReaderEnds {
+  readonly signal?: AbortSignal | undefined;
+  readonly closing: AbortSignal;
+}
+
 /**
  * Everything behind a cursor, then what comes: facts in the order of revisions, and between them the answer that grows.
- * The text of an answer is given once, as deltas while it grows and otherwise with its fact. Ends when the signal aborts.
+ * The text of an answer is given once, as deltas while it grows and otherwise with its fact.
  */
 export async function* readEvents(
   source: EventSource,
   from: Cursor,
-  signal: AbortSignal,
+  { signal, closing }: ReaderEnds,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
   const reader = new EventReader(source, from);
-  const aborted = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  while (!signal.aborted) {
-    const pulse = source.feed.pulse.next();
-    let found = false;
-    for await (const envelope of reader.available()) {
-      found = true;
-      yield envelope;
-      if (signal.aborted) return;
+  const pulse = source.feed.pulse;
+  // The signals wake the reader as everything else does; it looks at them whenever it is awake.
+  const wake = (): void => pulse.beat();
+  signal?.addEventListener('abort', wake);
+  closing.addEventListener('abort', wake);
+  try {
+    for (;;) {
+      const next = pulse.next();
+      const isClosing = closing.aborted;
+      let found = false;
+      for await (const envelope of reader.available()) {
+        if (signal?.aborted === true) return;
+        found = true;
+        yield envelope;
+      }
+      if (signal?.aborted === true || (isClosing && !found)) return;
+      if (!found) await next;
     }
-    if (!found) await Promise.race([pulse, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', wake);
+    closing.removeEventListener('abort', wake);
   }
 }
 

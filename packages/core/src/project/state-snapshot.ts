@@ -110,7 +110,7 @@ export class StateSnapshotWriter {
 
   constructor(
     private readonly projections: ProjectionStore,
-    private readonly journal: Journal,
+    private readonly journal: Pick<Journal, 'state' | 'head' | 'hash' | 'key'>,
     private readonly fold: string,
     opened: number,
   ) {

@@ -27,13 +27,16 @@ export function evolve<Type extends CoreType>(
   return next.updatedAt === place.time ? next : { ...next, updatedAt: place.time };
 }
 
-/** The state after any stored fact: what is not known is counted, and marks the session when it must not be run past. */
+/**
+ * The state after any stored fact. A plugin's fact leaves no trace, whether or not the plugin is there: the same stream
+ * folds to the same state with it and without it. A fact that must not be run past marks the session.
+ */
 export function evolveRead(state: SessionState, fact: ReadFact, place: FactPlace): SessionState {
   switch (fact.kind) {
     case 'known':
       return isCoreType(fact.type) ? evolve(state, fact.type, fact.payload as PayloadOf<CoreType>, place) : state;
     case 'opaque':
-      return { ...state, opaqueFacts: state.opaqueFacts + 1 };
+      return state;
     case 'newer':
       return state.newer === undefined
         ? { ...state, newer: { type: fact.type, version: fact.version, revision: place.revision } }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { JsonValue, Labels, PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
@@ -56,6 +57,8 @@ export class LoadedSession {
     private readonly create: (batch: FactBatch) => void,
   ) {
     this.index = new SessionIndex(() => work.journal.state);
+    // Every reader and every waiter listens to it.
+    setMaxListeners(0, this.closing.signal);
     work.journal.onCommit((facts) => {
       work.feed.addFacts(facts);
       for (const fact of facts) this.react(fact);
@@ -65,6 +68,11 @@ export class LoadedSession {
   /** Aborts when the session is let go in this process. */
   get signal(): AbortSignal {
     return this.closing.signal;
+  }
+
+  /** Whether this node runs the session. */
+  get isOwner(): boolean {
+    return this.held !== undefined && this.held.epoch === this.work.journal.state.ownership.epoch;
   }
 
   /** Has a snapshot of the state written when enough facts have come, beside the work, and when the session is let go. */

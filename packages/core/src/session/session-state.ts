@@ -55,8 +55,6 @@ export interface SessionState {
   readonly updatedAt: number;
   /** A fact that this build does not know and must not run past. */
   readonly newer?: { readonly type: string; readonly version: number; readonly revision: number };
-  /** Facts of plugins that are not loaded. */
-  readonly opaqueFacts: number;
 }
 
 export interface SessionIdentity {
@@ -168,7 +166,6 @@ export const initialState: SessionState = {
   notices: [],
   usage: noUsage,
   updatedAt: 0,
-  opaqueFacts: 0,
 };
 
 /** The run of a turn that is going on, if there is one. */

@@ -1,5 +1,6 @@
 import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
 import {
+  isPerdureError,
   PerdureError,
   reasonOf,
   type ChangeHandle,
@@ -32,6 +33,7 @@ import { turnStream } from './turn-stream.js';
 export class DurableSession implements Session {
   /** Set while an operation of this handle holds the conversation: `send`, `stream` and the resumes do not overlap. */
   private conversation: string | undefined;
+  private resuming: { readonly runId: string; readonly result: Promise<TurnResult> } | undefined;
 
   constructor(private readonly home: SessionHome) {}
 
@@ -82,16 +84,35 @@ export class DurableSession implements Session {
   }
 
   resumeRun(runId: string, options: ResumeOptions = {}): Promise<TurnResult> {
-    return this.exclusively('resumeRun', async (loaded) => {
-      await loaded.work.journal.refresh();
-      const turnId = loaded.index.turnOfRunId(runId);
-      if (turnId === undefined) throw new PerdureError('PERDURE_RUN_NOT_FOUND', { run: runId });
-      const runs = loaded.index.openTurn(turnId)?.runs;
-      const isLast = runs?.at(-1)?.runId === runId;
-      // A run is resumed at most once: who comes later follows its successor.
-      if (isLast) await loaded.run({ ...options, insist: true });
-      return loaded.finished(turnId);
+    // However many ask for one run, it is resumed once.
+    if (this.resuming?.runId === runId) return this.resuming.result;
+    const result = this.exclusively('resumeRun', (loaded) => this.resumeLoaded(loaded, runId, options));
+    if (this.conversation === 'resumeRun') this.resuming = { runId, result };
+    return result.finally(() => {
+      if (this.resuming?.result === result) this.resuming = undefined;
     });
+  }
+
+  private async resumeLoaded(loaded: LoadedSession, runId: string, options: ResumeOptions): Promise<TurnResult> {
+    const { journal } = loaded.work;
+    await journal.refresh();
+    const turnId = loaded.index.turnOfRunId(runId);
+    if (turnId === undefined) throw new PerdureError('PERDURE_RUN_NOT_FOUND', { run: runId });
+    const isGoingOnElsewhere = (): boolean => {
+      const run = loaded.index.openTurn(turnId)?.runs.at(-1);
+      // Another run of the turn, or an owner that came after this one: the run has, or will have, its successor.
+      return run === undefined || run.runId !== runId || (journal.state.ownership.epoch > run.epoch && !loaded.isOwner);
+    };
+    if (!isGoingOnElsewhere()) {
+      try {
+        await loaded.run({ ...options, insist: true });
+      } catch (error) {
+        if (!isPerdureError(error, 'PERDURE_SESSION_OWNED')) throw error;
+        await journal.refresh();
+        if (!isGoingOnElsewhere()) throw error;
+      }
+    }
+    return loaded.finished(turnId);
   }
 
   async resume(options: ResumeOptions = {}): Promise<TurnHandle | null> {
@@ -116,8 +137,7 @@ export class DurableSession implements Session {
     loaded.follow();
     if (options.from !== undefined) await journal.refresh();
     const from = options.from === undefined ? beginning : parseCursor(options.from, this.id, journal.head);
-    const signal = options.signal === undefined ? loaded.signal : AbortSignal.any([loaded.signal, options.signal]);
-    yield* readEvents(loaded.eventSource(), from, signal);
+    yield* readEvents(loaded.eventSource(), from, { signal: options.signal, closing: loaded.signal });
   }
 
   subscribe(listener: (mutation: Mutation) => void): () => void {

@@ -37,9 +37,7 @@ async function* readTurn(
   session: string,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
   const { loaded, turnId, from } = await accepted;
-  const ended = new AbortController();
-  const signal = AbortSignal.any([loaded.signal, ended.signal]);
-  for await (const event of readEvents(loaded.eventSource(), { revision: from }, signal)) {
+  for await (const event of readEvents(loaded.eventSource(), { revision: from }, { closing: loaded.signal })) {
     const { session_id: ofSession = session, turn_id: ofTurn } = event.metadata ?? {};
     if (ofSession !== session) continue;
     yield event;

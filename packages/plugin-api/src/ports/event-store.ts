@@ -2,7 +2,6 @@ import type { RecordedFact } from '@perdure/events';
 
 /**
  * Where streams of facts are kept. Four verbs; each promise below has a requirement in the conformance suite.
- *
  * Revisions of a stream start at 0 and have no gaps. A position is a place in the whole store: opaque text of fixed
  * width that sorts as text; the order of positions is the order in which facts became visible.
  */
@@ -41,17 +40,15 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** `shared`: other processes may use the store too and `subscribe` sees them. `durable`: facts survive the process. */
 export interface EventStoreCapabilities {
-  /** Other processes may use the store at the same time and are seen by `subscribe`. */
   readonly shared: boolean;
-  /** Facts survive the death of the process. */
   readonly durable: boolean;
 }
 
+/** `maxEventBytes` of payload and metadata of one fact, at least 256 KiB, and `maxBatch` facts of one batch. */
 export interface EventStoreLimits {
-  /** Bytes of payload and metadata of one fact, at least 256 KiB. */
   readonly maxEventBytes: number;
-  /** Facts of one batch. */
   readonly maxBatch: number;
 }
 
@@ -68,7 +65,6 @@ export interface NewFact {
 
 /** The revision of the last fact of a stream, or `none` for a stream that has never had one. */
 export type ExpectedRevision = number | 'none';
-
 export type AppendResult =
   | { readonly status: 'stored'; readonly revision: number; readonly position: string }
   | { readonly status: 'conflict'; readonly actual: ExpectedRevision }

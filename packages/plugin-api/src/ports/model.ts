@@ -1,6 +1,6 @@
 /**
- * A model of the AI SDK, specification v2, v3 or v4, as any provider package makes it. Hosts hand in instances; a text is
- * never turned into a model.
+ * A model of the AI SDK, specification v2, v3 or v4, as any provider package makes it. Hosts hand in instances; a text
+ * is never turned into a model.
  */
 export interface LanguageModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';

@@ -6,6 +6,8 @@ export interface NodePresence {
   /** Holds the mark of this node until the function that it returns is called or the process ends. */
   announce(node: string): Promise<() => Promise<void>>;
 
-  /** `true` while the mark is held, `false` when nobody holds it, `undefined` when no mark of that node is known here. */
+  /**
+   * `true` while the mark is held, `false` when nobody holds it, `undefined` when no mark of that node is known here.
+   */
   isPresent(node: string): Promise<boolean | undefined>;
 }

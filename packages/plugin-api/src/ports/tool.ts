@@ -3,8 +3,8 @@ import type { EffectContract, JsonValue } from '@perdure/events';
 /**
  * A tool in the shape of the AI SDK, plus what a durable runtime must know of it.
  *
- * `inputSchema` is a Standard Schema (zod and others) that can tell its JSON Schema, or a JSON Schema itself, bare or as
- * `{ jsonSchema }`.
+ * `inputSchema` is a Standard Schema (zod and others) that can tell its JSON Schema, or a JSON Schema itself, bare or
+ * as `{ jsonSchema }`.
  */
 export interface Tool {
   readonly description?: string | undefined;
@@ -46,7 +46,10 @@ export type Reconciliation =
 /** Tools that a plugin brings to an agent. */
 export interface ToolSource {
   readonly name: string;
-  /** The tools for a session's workspace. Called when a step boundary freezes a view; it must answer the same for the same. */
+  /**
+   * The tools for a session's workspace. Called when a step boundary freezes a view; it must answer the same for the
+   * same.
+   */
   tools(context: { readonly workspace: string | undefined }): Tools;
 }
 

@@ -55,7 +55,9 @@ export interface Agent {
   addPlugin(plugin: PluginLike): Promise<void>;
   /** Removes a plugin that was given to this agent; sessions lose it at their next step boundary. */
   removePlugin(name: string): Promise<boolean>;
-  /** Ends running turns at a point from which they can be resumed, releases the sessions and stops the agent's plugins. */
+  /**
+   * Ends running turns at a point from which they can be resumed, releases the sessions and stops the agent's plugins.
+   */
   dispose(): Promise<void>;
 }
 
@@ -89,7 +91,7 @@ export interface SessionSummary {
   readonly updatedAt: number;
   readonly messages: number;
   readonly totalTokens: number;
-  readonly status: 'idle' | 'running' | 'waiting' | 'read-only';
+  readonly status: 'idle' | 'running' | 'waiting';
   readonly owner: string | null;
 }
 

@@ -2,8 +2,8 @@ import type { RunStatus } from '@perdure/events';
 import type { Message } from './message.js';
 
 /**
- * A change as user interfaces want it. `cursor` is the place in the session after which this came: a listener that joins
- * later reads `messages()` and drops what is not newer.
+ * A change as user interfaces want it. `cursor` is the place in the session after which this came: a listener that
+ * joins later reads `messages()` and drops what is not newer.
  */
 export type Mutation = MessageMutation | DeltaMutation | TurnMutation | SessionMutation;
 

@@ -3,7 +3,9 @@ import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
 
-/** A durable conversation. Its whole state is one stream of facts; this object is a view of it and may be thrown away. */
+/**
+ * A durable conversation. Its whole state is one stream of facts; this object is a view of it and may be thrown away.
+ */
 export interface Session {
   readonly id: string;
   readonly agentId: string;
@@ -12,7 +14,9 @@ export interface Session {
   readonly agentTemplateId: string | null;
   readonly correlationId: string | null;
 
-  /** Resolves when the prompt is durable, before any model call. A prompt during a turn steers it unless told otherwise. */
+  /**
+   * Resolves when the prompt is durable, before any model call. A prompt during a turn steers it unless told otherwise.
+   */
   prompt(input: PromptLike): Promise<TurnHandle>;
   /** A prompt and its end. Refuses with PERDURE_SESSION_BUSY while a turn runs. */
   send(input: PromptLike): Promise<TurnResult>;

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { coreDefinition, coreTypes, type CoreType } from './catalogue.js';
+import { answerOnWire, partLength, partOnWire } from './model.js';
+import { noUsage, type AnswerPart } from './parts.js';
+import { present, type WireEvent, type WireLookup } from './wire.js';
+
+/** Knows nothing, as a reader without the session does. */
+const stranger: WireLookup = { promptText: () => undefined, call: () => undefined, answerText: () => undefined };
+const reader: WireLookup = {
+  promptText: () => 'Summarise.',
+  call: () => ({ name: 'read', input: { file_path: 'a' } }),
+  answerText: () => 'Done.',
+};
+
+function fixture(type: CoreType): object {
+  const file = new URL(`../fixtures/${type}.v${coreDefinition(type).version}.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly payload: object }).payload;
+}
+
+/** What leads to the other wire types of facts that have several. */
+const variants: Partial<Record<CoreType, readonly object[]>> = {
+  ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
+  RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
+  ToolCallDecided: [{ decision: 'allow', gates: [] }],
+};
+
+function payloads(type: CoreType): readonly unknown[] {
+  const first = fixture(type);
+  const all = [first, ...(variants[type] ?? []).map((change) => ({ ...first, ...change }))];
+  return all.map((payload) => coreDefinition(type).schema.parse(payload));
+}
+
+function project(type: CoreType, payload: unknown, lookup: WireLookup): readonly WireEvent[] {
+  return coreDefinition(type).wire.project(payload, lookup);
+}
+
+describe.each(coreTypes)('%s on the wire', (type) => {
+  const declared = coreDefinition(type).wire.types;
+
+  test('has the wire types that it declares, all of them and no other', () => {
+    const given = payloads(type).flatMap((payload) => project(type, payload, reader).map((event) => event.type));
+    expect(new Set(given)).toEqual(new Set(declared));
+    expect(new Set(declared).size).toBe(declared.length);
+  });
+
+  test('is JSON with names in snake_case, whatever the reader knows', () => {
+    for (const payload of payloads(type)) {
+      for (const event of [...project(type, payload, stranger), ...project(type, payload, reader)]) {
+        expect(event.type).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+        expect(JSON.parse(JSON.stringify(event.payload))).toEqual(event.payload);
+        for (const key of Object.keys(event.payload)) expect(key).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+      }
+    }
+  });
+});
+
+describe('the answer of a model on the wire', () => {
+  const parts: readonly AnswerPart[] = [
+    { type: 'reasoning', text: 'So.' },
+    { type: 'text', text: 'Hello 🙂' },
+    { type: 'tool-call', callId: 'c1', name: 'read', input: { a: 1 } },
+    { type: 'tool-call', callId: 'c2', name: 'read', invalidInput: '{"a"' },
+    { type: 'file', mediaType: 'image/png', data: 'AAAA' },
+  ];
+
+  test('is one event for a text, two for a call, one for a file', () => {
+    expect(answerOnWire(parts).map(({ type, payload }) => [type, payload])).toEqual([
+      ['reasoning_delta', { text: 'So.' }],
+      ['text_delta', { text: 'Hello 🙂' }],
+      ['tool_start', { id: 'c1', name: 'read' }],
+      ['tool_input_delta', { id: 'c1', delta: '{"a":1}' }],
+      ['tool_start', { id: 'c2', name: 'read' }],
+      ['tool_input_delta', { id: 'c2', delta: '{"a"' }],
+      ['answer_file', { media_type: 'image/png' }],
+    ]);
+  });
+
+  test('goes on at every place exactly where it was left', () => {
+    const textOf = (events: readonly WireEvent[]): string =>
+      events.map(({ type, payload }) => `${type}:${String(payload['text'] ?? JSON.stringify(payload))}`).join('|');
+    for (const [index, part] of parts.entries()) {
+      for (let offset = 0; offset <= partLength(part); offset++) {
+        const rest = answerOnWire(parts, { part: index, offset });
+        expect(textOf(rest)).toBe(textOf([...partOnWire(part, offset), ...answerOnWire(parts.slice(index + 1))]));
+      }
+      expect(partOnWire(part, partLength(part))).toEqual([]);
+      expect(partOnWire(part, partLength(part) - 1)).not.toEqual([]);
+    }
+  });
+});
+
+test('a failed run without a failure is still an error with a code', () => {
+  const payload = { runId: 'r', turnId: 't', status: 'failed', steps: 0, usage: noUsage };
+  expect(project('RunEnded', payload, stranger)).toMatchObject([
+    { type: 'error', payload: { code: 'PERDURE_INTERNAL', message: 'The turn failed.' } },
+  ]);
+});
+
+test('members without a value are left out', () => {
+  expect(present({ a: undefined, b: null, c: 0, d: '' })).toEqual({ b: null, c: 0, d: '' });
+});

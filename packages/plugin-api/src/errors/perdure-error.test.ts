@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { errorMessage, isPerdureError, PerdureError, reasonOf } from './perdure-error.js';
+import { errorTable, type ErrorCode } from './table.js';
+
+const codes = Object.keys(errorTable) as ErrorCode[];
+
+describe('a PerdureError', () => {
+  test('carries code, data and cause, and says what happened', () => {
+    const cause = new Error('disk');
+    const error = new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: 'no disk' }, { cause });
+    expect(error).toMatchObject({
+      name: 'PerdureError',
+      code: 'PERDURE_STORE_UNAVAILABLE',
+      data: { reason: 'no disk' },
+    });
+    expect(error.message).toBe('The store cannot be used: no disk.');
+    expect(error.cause).toBe(cause);
+    expect(error).toBeInstanceOf(Error);
+    expect(error.entry).toBe(errorTable.PERDURE_STORE_UNAVAILABLE);
+  });
+
+  test('does not show its mark when it is printed or made into JSON', () => {
+    const error = new PerdureError('PERDURE_INTERNAL', { reason: 'x' });
+    expect(Object.keys(error)).not.toContain('perdure.error');
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: 'PerdureError',
+      code: 'PERDURE_INTERNAL',
+      data: { reason: 'x' },
+    });
+  });
+
+  test('fills what its data has into the message and leaves the name of what it lacks', () => {
+    expect(errorMessage('PERDURE_STORE_TOO_LARGE', { bytes: 9, limit: 0 })).toBe(
+      'A fact of 9 bytes is larger than the limit of 0.',
+    );
+    expect(errorMessage('PERDURE_SESSION_BUSY', { session: 's', turn: undefined })).toBe(
+      'The session "s" is busy with turn "turn".',
+    );
+    expect(errorMessage('PERDURE_SESSION_NOT_FOUND', { session: '{turn} $& $1' })).toBe(
+      'There is no session "{turn} $& $1".',
+    );
+  });
+
+  test.each(codes)('%s has a message of one sentence and a status that fits its kind', (code) => {
+    const { message, kind, status, retryable } = errorTable[code];
+    expect(message.trim()).toBe(message);
+    const [from, to] = kind === 'unavailable' || kind === 'bug' ? [500, 599] : [400, 499];
+    if (code !== 'PERDURE_SNAPSHOT_UNSUPPORTED') {
+      expect(status).toBeGreaterThanOrEqual(from);
+      expect(status).toBeLessThanOrEqual(to);
+    }
+    if (retryable) expect(['conflict', 'unavailable']).toContain(kind);
+  });
+});
+
+describe('isPerdureError', () => {
+  beforeEach(() => vi.resetModules());
+
+  test('knows the errors of a second copy of this package', async () => {
+    const second = await import('./perdure-error.js');
+    expect(second.PerdureError).not.toBe(PerdureError);
+    const error = new second.PerdureError('PERDURE_STORE_FULL');
+    expect(error).not.toBeInstanceOf(PerdureError);
+    expect(isPerdureError(error)).toBe(true);
+    expect(isPerdureError(error, 'PERDURE_STORE_FULL')).toBe(true);
+    expect(isPerdureError(error, 'PERDURE_STORE_CLOSED')).toBe(false);
+    expect(second.isPerdureError(new PerdureError('PERDURE_STORE_FULL'), 'PERDURE_STORE_FULL')).toBe(true);
+  });
+
+  test.each([undefined, null, 'PERDURE_INTERNAL', 7, {}, { code: 'PERDURE_INTERNAL' }, new Error('PERDURE_INTERNAL')])(
+    'is not deceived by %s',
+    (value) => {
+      expect(isPerdureError(value)).toBe(false);
+    },
+  );
+});
+
+describe('reasonOf', () => {
+  test('takes the message of an error and the text of everything else', () => {
+    expect(reasonOf(new TypeError('wrong'))).toBe('wrong');
+    expect(reasonOf('wrong')).toBe('wrong');
+    expect(reasonOf(undefined)).toBe('undefined');
+  });
+
+  test('cuts long texts and says so', () => {
+    expect(reasonOf('x'.repeat(300))).toBe('x'.repeat(300));
+    expect(reasonOf('x'.repeat(301))).toBe(`${'x'.repeat(300)}…`);
+  });
+});

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { verifySession } from '@perdure/core';
+import { coreTypes, type PayloadOf, type RecordedFact } from '@perdure/events';
+import { openSqliteStores } from '@perdure/store-sqlite';
+import { startModelServer, type KillPoint, type ModelServer } from '@perdure/testing';
+import { scenarios, type Scenario } from './scenario.js';
+
+const worker = fileURLToPath(new URL('worker.fixture.ts', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'perdure-kill-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+interface Report {
+  readonly outcomeHash: string;
+  readonly difference: unknown;
+  readonly passed: readonly KillPoint[];
+}
+
+function place(): string {
+  const folder = mkdtempSync(join(root, 'run-'));
+  mkdirSync(join(folder, 'workspace'));
+  return folder;
+}
+
+/** Runs the worker; without a kill point it must end by itself and report. */
+function run(scenario: Scenario, folder: string, server: ModelServer, kill?: KillPoint): Promise<Report | 'killed'> {
+  const order = JSON.stringify({ scenario: scenario.name, folder, url: server.url, kill });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@perdure/source', worker, order], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (err += data.toString()));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGTERM'), 60_000);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (kill !== undefined && signal === 'SIGKILL') resolve('killed');
+      else if (code === 0) resolve(JSON.parse(out.trim().split('\n').at(-1) ?? '') as Report);
+      else reject(new Error(`the worker ended with ${code ?? signal}: ${err}`));
+    });
+  });
+}
+
+async function factsOf(folder: string): Promise<readonly RecordedFact[]> {
+  const stores = await openSqliteStores({ path: join(folder, 'perdure.db') });
+  try {
+    await verifySession(stores.events, { id: 's' });
+    return (await stores.events.read('session-_.s')).facts;
+  } finally {
+    await stores.close();
+  }
+}
+
+const payload = <Type extends Parameters<typeof JSON.parse>[0]>(fact: RecordedFact): Type =>
+  JSON.parse(fact.payload) as Type;
+const count = (facts: readonly RecordedFact[], type: string): number =>
+  facts.filter((fact) => fact.type === type).length;
+
+function workspaceOf(folder: string): Record<string, string> {
+  const files = readdirSync(join(folder, 'workspace')).sort();
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, 'workspace', file), 'utf8')]));
+}
+
+function runsOf(folder: string): Map<string, number> {
+  const runs = new Map<string, number>();
+  for (const line of readFileSync(join(folder, 'log'), 'utf8').trim().split('\n'))
+    runs.set(line, (runs.get(line) ?? 0) + 1);
+  return runs;
+}
+
+const seenTypes = new Set<string>();
+let points = 0;
+
+describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) => {
+  test('a session goes on as if nothing had happened', { timeout: 600_000 }, async () => {
+    const undisturbed = place();
+    const server = await startModelServer({ script: scenario.script });
+    const plain = await run(scenario, undisturbed, server);
+    await server.close();
+    if (plain === 'killed') throw new Error('the undisturbed run was killed');
+    expect(plain.difference).toBeNull();
+    for (const { type } of await factsOf(undisturbed)) seenTypes.add(type);
+    const targets = plain.passed.filter(({ category }) => category === undefined || category === 'session');
+    points += targets.length;
+    const queue = [...targets];
+    const failures: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let kill = queue.shift(); kill !== undefined; kill = queue.shift()) {
+        await killAndResume(scenario, kill, plain, undisturbed).catch((error: unknown) => {
+          failures.push(`${JSON.stringify(kill)}: ${String(error)}`);
+        });
+      }
+    };
+    await Promise.all([work(), work()]);
+    expect(failures).toEqual([]);
+  });
+});
+
+async function killAndResume(scenario: Scenario, kill: KillPoint, plain: Report, undisturbed: string): Promise<void> {
+  const folder = place();
+  const server = await startModelServer({ script: scenario.script });
+  try {
+    expect(await run(scenario, folder, server, kill)).toBe('killed');
+    const before = await factsOf(folder);
+    const asked = server.requests.length;
+    const resumed = await run(scenario, folder, server);
+    if (resumed === 'killed') throw new Error('the resumed run was killed');
+    const after = await factsOf(folder);
+    for (const { type } of after) seenTypes.add(type);
+    expect(resumed.difference).toBeNull();
+    // Every call has one settlement, and an answer that was stored is not asked for again.
+    const settled = after
+      .filter(({ type }) => type === 'ToolCallSettled')
+      .map((fact) => payload<PayloadOf<'ToolCallSettled'>>(fact));
+    expect(new Set(settled.map(({ callId }) => callId)).size).toBe(settled.length);
+    expect(count(after, 'ToolCallDecided')).toBe(settled.length);
+    const askedAfter = server.requests.length - asked;
+    const answeredAfter = count(after, 'ModelAnswered') - count(before, 'ModelAnswered');
+    const failedAfter = count(after, 'ModelCallFailed') - count(before, 'ModelCallFailed');
+    expect(askedAfter).toBe(answeredAfter + failedAfter);
+    for (const fact of before) expect(after[fact.revision]).toEqual(fact);
+    if (scenario.name !== 'every effect contract') return;
+    const wasInOnce = isOpenOnce(before);
+    const unknown = settled.filter(({ status }) => status === 'unknown');
+    expect(unknown).toHaveLength(wasInOnce ? 1 : 0);
+    expect(runsOf(folder).get('mail e') ?? 0).toBeLessThanOrEqual(1);
+    expect(runsOf(folder).get('pay d')).toBe(1);
+    if (wasInOnce) return;
+    expect(resumed.outcomeHash).toBe(plain.outcomeHash);
+    expect(workspaceOf(folder)).toEqual(workspaceOf(undisturbed));
+  } finally {
+    await server.close();
+  }
+}
+
+/** Whether the process died after the start of the call that must not be repeated was stored, and before its settlement was. */
+function isOpenOnce(facts: readonly RecordedFact[]): boolean {
+  const settled = new Set(
+    facts.filter(({ type }) => type === 'ToolCallSettled').map((fact) => payload<{ callId: string }>(fact).callId),
+  );
+  return facts.some((fact) => {
+    if (fact.type !== 'ToolCallStarted') return false;
+    const { callId, effect } = payload<PayloadOf<'ToolCallStarted'>>(fact);
+    return effect === 'once' && !settled.has(callId);
+  });
+}
+
+test('the kill points are those of every append site: no core fact is left out', () => {
+  expect(points).toBeGreaterThanOrEqual(40);
+  // A late result needs two nodes; `test/session/ownership.test.ts` has them.
+  const elsewhere = ['LateResultReported', 'SessionRelabeled'];
+  expect(coreTypes.filter((type) => !seenTypes.has(type) && !elsewhere.includes(type))).toEqual([]);
+});

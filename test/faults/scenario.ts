@@ -1,0 +1,164 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Script } from '@perdure/testing';
+import type { Session, Tools } from '@perdure/plugin-api';
+
+/** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
+export interface Scenario {
+  readonly name: string;
+  readonly script: Script;
+  drive(session: Session): Promise<void>;
+}
+
+const call = (name: string, key: string) => ({ name, input: { key }, providerCallId: 'call_0' });
+
+/** One step for each effect contract, two calls together where that is allowed. */
+const everyContract: Scenario = {
+  name: 'every effect contract',
+  script: {
+    rules: [
+      {
+        when: { toolResults: 0 },
+        answer: {
+          text: 'first I read',
+          deltas: 3,
+          calls: [call('peek', 'a'), { ...call('peek', 'b'), providerCallId: 'call_1' }],
+        },
+      },
+      { when: { toolResults: 2 }, answer: { calls: [call('put', 'c')] } },
+      { when: { toolResults: 3 }, answer: { reasoning: 'now pay', calls: [call('pay', 'd')] } },
+      { when: { toolResults: 4 }, answer: { calls: [call('mail', 'e')] } },
+      { answer: { text: 'everything is done', deltas: 5 } },
+    ],
+  },
+  async drive(session) {
+    const turn = await session.prompt({ query: 'do it all', promptId: 'p-1' });
+    await session.resume();
+    await turn.finished;
+  },
+};
+
+/** A failed model call, a large output, a change of model, a frozen system, labels, compaction, queued and cancelled prompts. */
+const changes: Scenario = {
+  name: 'changes between steps',
+  script: {
+    rules: [
+      { when: { userTextContains: 'Summarise the conversation' }, answer: { text: 'the summary' } },
+      {
+        when: { userTextContains: 'fail first' },
+        times: 1,
+        answer: { error: { status: 500, message: 'out of order' } },
+      },
+      { when: { userTextContains: 'fail first', toolResults: 0 }, answer: { calls: [call('large', 'f')] } },
+      { when: { userTextContains: 'cut' }, times: 1, answer: { text: 'this breaks off', deltas: 4, cutAfter: 3 } },
+      { answer: { text: 'well', deltas: 2 } },
+    ],
+  },
+  async drive(session) {
+    const first = await session.prompt({ query: 'fail first', promptId: 'p-1' });
+    await session.resume();
+    await first.finished;
+    await (
+      await session.set({ model: 'second' })
+    ).finished;
+    await (
+      await session.snapshot()
+    ).finished;
+    const cut = await session.prompt({ query: 'cut', promptId: 'p-2' });
+    const queued = await session.prompt({ query: 'queued', promptId: 'p-3', whenBusy: 'queue' });
+    await cut.finished;
+    await queued.finished;
+    await (
+      await session.compact()
+    ).finished;
+    const last = await session.prompt({ query: 'and last', promptId: 'p-4' });
+    await last.finished;
+  },
+};
+
+/** A turn that is stopped while its tool runs, with a prompt that waits behind it. */
+const stopping: Scenario = {
+  name: 'a stop',
+  script: {
+    rules: [
+      {
+        when: { userTextContains: 'wait', toolResults: 0 },
+        answer: { calls: [call('linger', 'g'), { ...call('linger', 'h'), providerCallId: 'call_1' }] },
+      },
+      { answer: { text: 'afterwards' } },
+    ],
+  },
+  async drive(session) {
+    const turn = await session.prompt({ query: 'wait', promptId: 'p-1' });
+    const behind = await session.prompt({ query: 'behind', promptId: 'p-2', whenBusy: 'queue' });
+    await session.resume();
+    await behind.stop();
+    await turn.stop('enough');
+    await turn.finished;
+    const next = await session.prompt({ query: 'next', promptId: 'p-3' });
+    await next.finished;
+  },
+};
+
+export const scenarios: readonly Scenario[] = [everyContract, changes, stopping];
+
+/** Tools whose effects are files of the workspace; every start is a line of `log`. */
+export function scenarioTools(workspace: string, log: string): Tools {
+  const inputSchema = { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] };
+  const ran = (tool: string, key: string): void => appendFileSync(log, `${tool} ${key}\n`);
+  const ledger = join(workspace, 'ledger');
+  const mails = join(workspace, 'mails');
+  const booked = (key: string): boolean => existsSync(ledger) && readFileSync(ledger, 'utf8').split('\n').includes(key);
+  return {
+    peek: {
+      inputSchema,
+      effect: 'read',
+      execute: async ({ key }: { key: string }) => {
+        ran('peek', key);
+        await new Promise((resolve) => setTimeout(resolve, key === 'a' ? 15 : 2));
+        return { seen: key };
+      },
+    },
+    put: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: ({ key }: { key: string }) => {
+        ran('put', key);
+        writeFileSync(join(workspace, `put-${key}`), key);
+        return `put ${key}`;
+      },
+    },
+    pay: {
+      inputSchema,
+      effect: 'reconcile',
+      execute: ({ key }: { key: string }) => {
+        ran('pay', key);
+        appendFileSync(ledger, `${key}\n`);
+        return `paid ${key}`;
+      },
+      reconcile: ({ key }: { key: string }) =>
+        Promise.resolve(booked(key) ? { status: 'happened', output: `paid ${key}` } : { status: 'voided' }),
+    },
+    mail: {
+      inputSchema,
+      execute: ({ key }: { key: string }) => {
+        ran('mail', key);
+        appendFileSync(mails, `${key}\n`);
+        return `sent ${key}`;
+      },
+    },
+    large: {
+      inputSchema,
+      effect: 'read',
+      execute: () => 'many words '.repeat(200),
+    },
+    linger: {
+      inputSchema,
+      effect: 'read',
+      execute: (_: object, { abortSignal }: { abortSignal: AbortSignal }) =>
+        new Promise((_resolve, reject) => {
+          abortSignal.addEventListener('abort', () => reject(new Error('told to end')));
+        }),
+    },
+  } as Tools;
+}
