@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifySession } from '@perdure/core';
 import { coreTypes, type PayloadOf, type RecordedFact } from '@perdure/events';
 import { openSqliteStores } from '@perdure/store-sqlite';
 import { startModelServer, type KillPoint, type ModelServer } from '@perdure/testing';
+import { bundle } from '../fixtures/bundle.js';
 import { scenarios, type Scenario } from './scenario.js';
 
-const worker = fileURLToPath(new URL('worker.fixture.ts', import.meta.url));
+let worker = '';
+beforeAll(async () => {
+  worker = await bundle(new URL('worker.fixture.ts', import.meta.url));
+});
 const root = mkdtempSync(join(tmpdir(), 'perdure-kill-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -29,7 +32,7 @@ function place(): string {
 /** Runs the worker; without a kill point it must end by itself and report. */
 function run(scenario: Scenario, folder: string, server: ModelServer, kill?: KillPoint): Promise<Report | 'killed'> {
   const order = JSON.stringify({ scenario: scenario.name, folder, url: server.url, kill });
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@perdure/source', worker, order], {
+  const child = spawn(process.execPath, [worker, order], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
   });

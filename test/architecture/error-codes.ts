@@ -1,0 +1,22 @@
+import { errorTable } from '@perdure/plugin-api';
+import { isTestCode, type WorkspaceFile } from './workspace.js';
+
+const TABLE = 'packages/plugin-api/src/errors/table.ts';
+const CODE = /\bPERDURE_[A-Z][A-Z0-9_]*/g;
+
+/** Codes of the table that no shipped source uses. */
+export function unusedCodes(files: readonly WorkspaceFile[]): readonly string[] {
+  const used = new Set(
+    files.filter(({ path }) => path !== TABLE && !isTestCode(path)).flatMap(({ text }) => text.match(CODE) ?? []),
+  );
+  return Object.keys(errorTable).filter((code) => !used.has(code));
+}
+
+/** Codes that a source names and the table lacks, with the place. */
+export function unknownCodes(files: readonly WorkspaceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => !isTestCode(path))
+    .flatMap(({ path, text }) => [...new Set(text.match(CODE))].map((code) => ({ path, code })))
+    .filter(({ code }) => !Object.hasOwn(errorTable, code))
+    .map(({ path, code }) => `${path}: ${code}`);
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { verifySession, type ReplayReport } from '@perdure/core';
+import { sealMetadata, type RecordedFact } from '@perdure/events';
+import { hash } from 'node:crypto';
+import { MemoryEventStore } from '@perdure/store-memory';
+import { blocks, record, startAgent, type Variant } from './session.fixture.js';
+
+const run = promisify(execFile);
+const fixture = fileURLToPath(new URL('record.fixture.ts', import.meta.url));
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+async function recordInProcess(): Promise<string> {
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', '--conditions=@perdure/source', fixture]);
+  return stdout;
+}
+
+/** The same facts in a store, one of them changed and every hash behind it made anew. */
+async function rebuilt(
+  facts: readonly RecordedFact[],
+  change: (fact: RecordedFact) => string,
+): Promise<MemoryEventStore> {
+  const store = new MemoryEventStore();
+  let prevHash = '0'.repeat(64);
+  for (const fact of facts) {
+    const payload = change(fact);
+    const head = fact.metadata.slice(0, fact.metadata.indexOf(',"prevHash"'));
+    const sealed = sealMetadata({ id: fact.id, type: fact.type, payload, head }, prevHash, sha256);
+    prevHash = sealed.hash;
+    const expected = fact.revision === 0 ? ('none' as const) : fact.revision - 1;
+    await store.append(fact.stream, [{ id: fact.id, type: fact.type, payload, metadata: sealed.metadata }], {
+      expected,
+    });
+  }
+  return store;
+}
+
+async function replay(store: MemoryEventStore, variant?: Variant): Promise<ReplayReport> {
+  const { runtime, agent } = await startAgent(store, variant);
+  const report = await agent.replay('s');
+  await runtime.dispose();
+  return report;
+}
+
+describe('the same work in the same host environment [P12]', () => {
+  test('leaves the same stream, byte for byte, in two processes, whichever of two calls was quicker', async () => {
+    const [first, second, third] = await Promise.all([recordInProcess(), recordInProcess(), recordInProcess()]);
+    expect(first.split('\n').length).toBeGreaterThan(30);
+    expect(second).toBe(first);
+    expect(third).toBe(first);
+  });
+});
+
+describe('replay [P12]', () => {
+  test('of an untouched session derives every fact again', async () => {
+    const store = new MemoryEventStore();
+    const facts = await record(store);
+    const report = await replay(store);
+    expect(report.difference).toBeUndefined();
+    expect(report.drift).toEqual([]);
+    expect(report.derived + report.inputs).toBe(facts.length);
+    expect(report.derived).toBeGreaterThan(15);
+  });
+
+  test.each<[string, string, (payload: Record<string, unknown>) => Record<string, unknown>, string]>([
+    ['a decision', 'ToolCallDecided', (payload) => ({ ...payload, decision: 'deny' }), 'decision'],
+    ['an idempotency key', 'ToolCallStarted', (payload) => ({ ...payload, idempotencyKey: 'other' }), 'idempotencyKey'],
+    ['usage', 'StepCheckpointed', (payload) => ({ ...payload, index: 9 }), 'index'],
+    ['the end of a run', 'RunEnded', (payload) => ({ ...payload, steps: 99 }), 'steps'],
+    ['a view', 'StepStarted', (payload) => ({ ...payload, index: 7 }), 'index'],
+  ])('names %s that was changed, although the chain was made anew behind it', async (_, type, change, path) => {
+    const facts = await record();
+    const target = facts.find((fact) => fact.type === type);
+    const store = await rebuilt(facts, (fact) =>
+      fact === target ? JSON.stringify(change(JSON.parse(fact.payload) as Record<string, unknown>)) : fact.payload,
+    );
+    expect((await verifySession(store, { id: 's' })).facts).toBe(facts.length);
+    expect((await replay(store)).difference).toMatchObject({ revision: target?.revision, type, path });
+  });
+
+  test.each<[string, Variant, string, RegExp]>([
+    ['reordered system blocks', { blocks: [...blocks].reverse() }, 'StepStarted', /view\.(prompt|system)/],
+    ['a changed permission rule', { allow: ['peek', 'put', 'forbidden'] }, 'StepStarted', /view\.policy/],
+    ['a changed tool schema', { description: 'Look closer.' }, 'StepStarted', /view\.(prompt|tools)/],
+  ])('names the first fact that %s would have made another', async (_, variant, type, path) => {
+    const store = new MemoryEventStore();
+    const facts = await record(store);
+    expect((await verifySession(store, { id: 's' })).facts).toBe(facts.length);
+    const { difference } = await replay(store, variant);
+    expect(difference?.type).toBe(type);
+    expect(difference?.path).toMatch(path);
+  });
+});
+
+describe('recorded histories', () => {
+  const folder = fileURLToPath(new URL('histories', import.meta.url));
+  test.each(
+    readdirSync(folder, { recursive: true })
+      .filter((file) => String(file).endsWith('.jsonl'))
+      .map(String),
+  )('%s still replays', async (file) => {
+    const lines = readFileSync(`${folder}/${file}`, 'utf8').trim().split('\n');
+    const store = await rebuilt(
+      lines.map((line) => JSON.parse(line) as RecordedFact),
+      (fact) => fact.payload,
+    );
+    const report = await replay(store);
+    expect(report.difference).toBeUndefined();
+    expect(report.facts).toBe(lines.length);
+  });
+});

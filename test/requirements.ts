@@ -1,0 +1,185 @@
+/** The stages of the product, in order. Each is one issue with that word in its title. */
+export const milestones = ['kernel', 'control', 'context', 'nodes', 'kafka'] as const;
+export type Milestone = (typeof milestones)[number];
+
+/** The last milestone that is reached: what is due at it or before must be proved by tests. */
+export const reached: Milestone = 'kernel';
+
+/**
+ * A promise of the system. A test cites it by its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at several
+ * milestones; an entry lists the files with such tests. What is not due yet says in `deferred` what is missing.
+ */
+export interface Requirement {
+  readonly id: string;
+  readonly promise: string;
+  readonly due: Milestone;
+  /** Paths from the root of the repository. */
+  readonly tests: readonly string[];
+  readonly deferred?: string;
+}
+
+export const requirements: readonly Requirement[] = [
+  {
+    id: 'P1',
+    promise: 'A fact is published, and the effect that it announces starts, only after its commit.',
+    due: 'kernel',
+    tests: ['test/faults/kill.test.ts'],
+  },
+  {
+    id: 'P2',
+    promise: '`PromptAccepted` is committed before any model call; a repeated `promptId` returns the same turn.',
+    due: 'kernel',
+    tests: ['test/faults/kill.test.ts', 'test/session/prompts.test.ts'],
+  },
+  {
+    id: 'P3',
+    promise: "`ToolCallStarted` is committed before a tool's effect; a call is settled exactly once, whatever crashes.",
+    due: 'kernel',
+    tests: ['test/faults/kill.test.ts'],
+  },
+  {
+    id: 'P4',
+    promise: 'One owner at a time, fenced by epochs; input is never lost or reordered meanwhile. On SQLite.',
+    due: 'kernel',
+    tests: ['test/session/ownership.test.ts'],
+  },
+  {
+    id: 'P4/nodes',
+    promise: 'The same on every store, between machines.',
+    due: 'nodes',
+    tests: [],
+    deferred: 'stores that several machines share',
+  },
+  {
+    id: 'P5',
+    promise:
+      'State is a pure fold of the stream; without its caches, or with flipped ones, the state hash is the same.',
+    due: 'kernel',
+    tests: [],
+  },
+  {
+    id: 'P6',
+    promise: 'Unknown facts of plugins are kept and ignored; unknown or newer core facts make the session read-only.',
+    due: 'kernel',
+    tests: [],
+  },
+  {
+    id: 'P7',
+    promise: 'Losing a client never cancels; cancelling is a fact with an actor and a target.',
+    due: 'kernel',
+    tests: ['test/session/events.test.ts', 'test/session/prompts.test.ts'],
+  },
+  {
+    id: 'P7/nodes',
+    promise: 'Cancelling works from any node.',
+    due: 'nodes',
+    tests: [],
+    deferred: 'nodes on several machines',
+  },
+  {
+    id: 'P8',
+    promise:
+      'Every model call and every effect pass one invoker each; no decision in a gate is a deny and leaves a fact.',
+    due: 'control',
+    tests: [],
+    deferred: 'hooks, guards and approvals as gates of every origin',
+  },
+  {
+    id: 'P9',
+    promise:
+      'An approval or question is durable before it is shown, bound to its call, answered once, survives restart.',
+    due: 'control',
+    tests: [],
+    deferred: 'approvals and questions as facts',
+  },
+  {
+    id: 'P10',
+    promise: 'Budgets are reserved before a call over the whole tree of sessions, on any node, and survive restart.',
+    due: 'control',
+    tests: [],
+    deferred: 'budget streams',
+  },
+  {
+    id: 'P11',
+    promise: 'What the runtime computes and writes per step does not depend on the length of history.',
+    due: 'kernel',
+    tests: ['test/session/turn.test.ts'],
+  },
+  {
+    id: 'P12',
+    promise: 'Same inputs, same host environment: the same stream, byte for byte; replay names the first difference.',
+    due: 'kernel',
+    tests: [],
+  },
+  {
+    id: 'P13',
+    promise: 'One cursor: catch-up, then live, in one call, without a gap or a double, with an explicit `truncated`.',
+    due: 'kernel',
+    tests: ['test/session/events.test.ts'],
+  },
+  {
+    id: 'P13/kafka',
+    promise: 'The same for the topic.',
+    due: 'kafka',
+    tests: [],
+    deferred: 'the relay to Kafka',
+  },
+  {
+    id: 'P14',
+    promise: 'A session stream is a hash chain over the stored bytes; a verifier names the first bad revision.',
+    due: 'kernel',
+    tests: ['packages/events/src/hash-chain.test.ts'],
+  },
+  {
+    id: 'P15',
+    promise: 'Changes take effect at step boundaries only; a running step keeps its view.',
+    due: 'context',
+    tests: [],
+    deferred: 'changes of env, plugins and compaction while a session runs',
+  },
+  {
+    id: 'P16',
+    promise: 'No registered secret is persisted or streamed.',
+    due: 'kernel',
+    tests: ['packages/core/src/secrets/redaction.test.ts'],
+  },
+  {
+    id: 'P16/context',
+    promise: 'No detected credential is persisted or streamed.',
+    due: 'context',
+    tests: [],
+    deferred: 'detectors of credentials',
+  },
+  {
+    id: 'P17',
+    promise: "A tenant's sessions have keys of their own that no other tenant can spell.",
+    due: 'kernel',
+    tests: ['packages/events/src/stream-name.test.ts'],
+  },
+  {
+    id: 'P17/control',
+    promise: 'Servers, artifacts, budgets and relays refuse the sessions of another tenant.',
+    due: 'control',
+    tests: [],
+    deferred: 'a server, budgets and relays',
+  },
+  {
+    id: 'P18',
+    promise: 'A waiting or passivated session holds no memory; one process lists and serves 10,000 of them.',
+    due: 'control',
+    tests: [],
+    deferred: 'waiting for approvals, and passivation',
+  },
+  {
+    id: 'P19',
+    promise: 'A plugin that fails to load, start, answer or stop harms only itself, and the error names it.',
+    due: 'kernel',
+    tests: [],
+  },
+  {
+    id: 'P20',
+    promise: 'Every refusal is a typed error or a fact with a stable code.',
+    due: 'kernel',
+    tests: ['test/architecture/errors.test.ts'],
+  },
+];
