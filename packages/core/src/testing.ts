@@ -4,7 +4,7 @@ import type { FactRegistry, RecordedFact } from '@perdure/events';
 import type { NewFact, PluginLike } from '@perdure/plugin-api';
 import { createRuntime, type PerdureRuntime } from './create-runtime.js';
 import { sha256 } from './host/sha256.js';
-import { foldPage } from './session/session-loader.js';
+import { emptySession, foldPage } from './session/session-loader.js';
 import type { SessionState } from './session/session-state.js';
 import type { RuntimeOptions } from './host/runtime-options.js';
 
@@ -46,7 +46,7 @@ export function encodeFacts(
 
 /** Folds stored facts onto a state, without a store. */
 export function foldOnto(state: SessionState, facts: readonly RecordedFact[], registry: FactRegistry): SessionState {
-  return foldPage({ state, revision: (facts[0]?.revision ?? 0) - 1, hash: '' }, facts, registry).state;
+  return foldPage({ ...emptySession, state }, facts, registry).state;
 }
 
 export { evolve } from './session/evolve.js';

@@ -99,7 +99,8 @@ export function resolveSessionOptions(
     key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
     labels: checked.data,
     model,
-    workspace: workspace === undefined ? undefined : (workspaces?.resolve(workspace) ?? workspace),
+    // An empty name is no workspace.
+    workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };
 }
 

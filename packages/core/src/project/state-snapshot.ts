@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { digestOf, sha256 } from '../host/sha256.js';
 import type { HostServices } from '../host/host-services.js';
 import { AppendList } from '../session/append-list.js';
+import { timeOf } from '../session/fact-encoder.js';
 import type { Journal } from '../session/journal.js';
 import { emptySession, type FoldedSession } from '../session/session-loader.js';
 import { currentTurn, FOLD_VERSION, type EndedTurn, type SessionState } from '../session/session-state.js';
@@ -66,7 +67,7 @@ export async function openStateSnapshot(
     context: AppendList.from(lists.context as number[]),
     ended: AppendList.from(lists.ended as EndedTurn[]),
   } as unknown as SessionState;
-  return { state, revision: head.revision, hash: head.hash };
+  return { state, revision: head.revision, hash: head.hash, time: timeOf(fact) };
 }
 
 function readHead(row: ProjectionRow | undefined, fold: string): HeadRow | undefined {

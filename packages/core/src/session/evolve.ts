@@ -23,8 +23,7 @@ export function evolve<Type extends CoreType>(
   place: FactPlace,
 ): SessionState {
   const handle = handlers[type] as (payload: PayloadOf<Type>, state: SessionState, place: FactPlace) => SessionState;
-  const next = handle(payload, state, place);
-  return next.updatedAt === place.time ? next : { ...next, updatedAt: place.time };
+  return handle(payload, state, place);
 }
 
 /**

@@ -62,6 +62,11 @@ export class Journal {
     return this.folded.hash;
   }
 
+  /** When the last fact was written, in epoch milliseconds. */
+  get time(): number {
+    return this.folded.time;
+  }
+
   /** The facts that this build knows. */
   get registry(): FactRegistry {
     return this.facts;
@@ -125,7 +130,8 @@ export class Journal {
     for (let tries = 0; ; tries++) {
       const outcome = await this.appendOnce(() => this.store.append(this.stream, encoded.facts, { expected }));
       if (outcome.status === 'stored') {
-        this.folded = { state: batch.state, revision: outcome.revision, hash: encoded.hash };
+        const time = batch.facts.at(-1)?.time ?? 0;
+        this.folded = { state: batch.state, revision: outcome.revision, hash: encoded.hash, time };
         this.publish(committed(batch.facts, encoded.facts, outcome.revision));
         return true;
       }
@@ -169,7 +175,8 @@ export class Journal {
         facts.push({ revision: fact.revision, type: fact.type, payload: read.payload, recorded: fact });
       }
       const end = page.at(-1) as RecordedFact;
-      this.folded = { state, revision: end.revision, hash: claimedHashes(end.metadata)?.hash ?? '' };
+      const hash = claimedHashes(end.metadata)?.hash ?? '';
+      this.folded = { state, revision: end.revision, hash, time: timeOf(end) };
       this.publish(facts);
     }
   }

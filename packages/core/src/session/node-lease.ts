@@ -29,6 +29,7 @@ export class NodeLease {
   private head: ExpectedRevision | undefined;
   private timer: NodeJS.Timeout | undefined;
   private holding: Promise<void> | undefined;
+  private renewing: Promise<void> | undefined;
   private releasePresence: (() => Promise<void>) | undefined;
   private readonly observations = new Map<string, Observation>();
 
@@ -110,7 +111,15 @@ export class NodeLease {
     this.timer.unref();
   }
 
-  private async renew(): Promise<void> {
+  /** One renewal at a time: two would race for the same revision. */
+  private renew(): Promise<void> {
+    this.renewing ??= this.append().finally(() => {
+      this.renewing = undefined;
+    });
+    return this.renewing;
+  }
+
+  private async append(): Promise<void> {
     const stream = leaseStream(this.node);
     this.head ??= (await this.store.read(stream, { direction: 'backwards', limit: 1 })).head;
     const startedAt = performance.now();

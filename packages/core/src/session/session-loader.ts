@@ -11,9 +11,11 @@ export interface FoldedSession {
   /** -1 for a stream without facts. */
   readonly revision: number;
   readonly hash: string;
+  /** When the last fact was written, in epoch milliseconds. */
+  readonly time: number;
 }
 
-export const emptySession: FoldedSession = { state: initialState, revision: -1, hash: FIRST_PREV_HASH };
+export const emptySession: FoldedSession = { state: initialState, revision: -1, hash: FIRST_PREV_HASH, time: 0 };
 
 /** A stream no longer than this is read whole. */
 const SHORT = 256;
@@ -67,7 +69,8 @@ export function foldPage(folded: FoldedSession, facts: readonly RecordedFact[], 
   }
   const last = facts.at(-1);
   if (last === undefined) return folded;
-  return { state, revision: last.revision, hash: claimedHashes(last.metadata)?.hash ?? folded.hash };
+  const hash = claimedHashes(last.metadata)?.hash ?? folded.hash;
+  return { state, revision: last.revision, hash, time: timeOf(last) };
 }
 
 /** Folds a list of facts from the beginning, checking the chain: what an auditor does. */

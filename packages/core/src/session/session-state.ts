@@ -52,7 +52,6 @@ export interface SessionState {
   /** The names behind the digest of the last tool set that a step recorded. */
   readonly toolNames?: readonly string[];
   readonly usage: Usage;
-  readonly updatedAt: number;
   /** A fact that this build does not know and must not run past. */
   readonly newer?: { readonly type: string; readonly version: number; readonly revision: number };
 }
@@ -165,7 +164,6 @@ export const initialState: SessionState = {
   hostCalls: [],
   notices: [],
   usage: noUsage,
-  updatedAt: 0,
 };
 
 /** The run of a turn that is going on, if there is one. */

@@ -23,7 +23,7 @@ export function sessionInfo(journal: Journal): SessionInfo {
     workspace: state.identity?.workspace ?? null,
     model: state.model ?? null,
     createdAt: state.identity?.createdAt ?? 0,
-    updatedAt: state.updatedAt,
+    updatedAt: journal.time,
     messages: state.messages.length,
     usage: state.usage,
     turn:
@@ -78,7 +78,7 @@ export function sessionSnapshot(
       model_name: state.model ?? state.lastStep?.view.model.name ?? null,
       tool_names: toolNames,
       created_at: Math.floor((identity?.createdAt ?? 0) / 1_000),
-      updated_at: Math.floor(state.updatedAt / 1_000),
+      updated_at: Math.floor(journal.time / 1_000),
       ...(labels.tenantId === undefined ? {} : { tenant_id: labels.tenantId }),
       ...(labels.principal === undefined ? {} : { principal: labels.principal }),
       ...(labels.agentTemplateId === undefined ? {} : { agent_template_id: labels.agentTemplateId }),
