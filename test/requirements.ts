@@ -55,13 +55,13 @@ export const requirements: readonly Requirement[] = [
     promise:
       'State is a pure fold of the stream; without its caches, or with flipped ones, the state hash is the same.',
     due: 'kernel',
-    tests: [],
+    tests: ['test/session/fold.test.ts'],
   },
   {
     id: 'P6',
     promise: 'Unknown facts of plugins are kept and ignored; unknown or newer core facts make the session read-only.',
     due: 'kernel',
-    tests: [],
+    tests: ['packages/events/src/fact-registry.test.ts'],
   },
   {
     id: 'P7',
@@ -109,7 +109,7 @@ export const requirements: readonly Requirement[] = [
     id: 'P12',
     promise: 'Same inputs, same host environment: the same stream, byte for byte; replay names the first difference.',
     due: 'kernel',
-    tests: [],
+    tests: ['test/replay/replay.test.ts'],
   },
   {
     id: 'P13',
@@ -141,7 +141,7 @@ export const requirements: readonly Requirement[] = [
     id: 'P16',
     promise: 'No registered secret is persisted or streamed.',
     due: 'kernel',
-    tests: ['packages/core/src/secrets/redaction.test.ts'],
+    tests: ['packages/core/src/secrets/redaction.test.ts', 'test/session/secrets.test.ts'],
   },
   {
     id: 'P16/context',

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { createTestRuntime } from '@perdure/core/testing';
+import { definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
+import { createPermissionPolicy } from '@perdure/policy-permission';
+import { PERMISSION } from '@perdure/plugin-api';
+import { MemoryEventStore } from '@perdure/store-memory';
+import { ScriptedModel } from '@perdure/testing';
+import { z } from 'zod';
+import { lookupTool, storesWith } from '../fixtures/agents.js';
+
+const nobody = createPermissionPolicy({ allow: ['lookup'], deny: [], ask: [], default: 'ask' });
+
+async function agentWith(
+  governance: { gates?: readonly Gate[]; hooks?: readonly Hook[] },
+  script: ConstructorParameters<typeof ScriptedModel>[0] = [],
+) {
+  const plugin = definePlugin({
+    name: 'governance',
+    api: 1,
+    version: '1.0.0',
+    config: z.object({}),
+    provides: [GATES, HOOKS, PERMISSION],
+    setup: ({ provide }) => {
+      provide(PERMISSION, nobody);
+      for (const gate of governance.gates ?? []) provide(GATES, gate);
+      for (const hook of governance.hooks ?? []) provide(HOOKS, hook);
+      return {};
+    },
+  });
+  const store = new MemoryEventStore();
+  const runtime = await createTestRuntime({ plugins: [storesWith(store), plugin] });
+  const runs: string[] = [];
+  const tools = { lookup: lookupTool(runs), other: lookupTool(runs, 'once') };
+  const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel(script), tools });
+  const types = async () => (await store.read('session-_.s')).facts.map(({ type }) => type);
+  return { runtime, agent, runs, types, session: await agent.sessions.create({ sessionId: 's' }) };
+}
+
+describe('a call of the host', () => {
+  test('leaves the facts of any call, passes by the permission when it is trusted, and does not otherwise', async () => {
+    const { runtime, session, runs, types } = await agentWith({});
+    expect(await session.tool('other', { key: 'a' })).toMatchObject({ status: 'completed', output: 'value of a' });
+    expect(await session.governedTool('other', { key: 'b' })).toMatchObject({
+      status: 'denied',
+      failure: { code: 'PERDURE_TOOL_NOBODY_TO_ASK' },
+    });
+    expect(await session.governedTool('lookup', { key: 'c' })).toMatchObject({ status: 'completed' });
+    expect(await session.tool('nothing', {})).toMatchObject({
+      status: 'denied',
+      failure: { code: 'PERDURE_TOOL_UNKNOWN' },
+    });
+    expect(await session.tool('lookup', { key: 5 })).toMatchObject({
+      status: 'denied',
+      failure: { code: 'PERDURE_TOOL_INPUT' },
+    });
+    expect(runs).toEqual(['a', 'c']);
+    expect((await types()).filter((type) => type === 'ToolCallSettled')).toHaveLength(5);
+    expect((await session.messages()).total).toBe(0);
+    await runtime.dispose();
+  });
+});
+
+describe('gates [P8]', () => {
+  const bad: [string, Gate][] = [
+    ['denies', { id: 'g', kind: 'rule', digest: 'g', decide: () => ({ decision: 'deny', reason: 'no' }) }],
+    [
+      'throws',
+      {
+        id: 'g',
+        kind: 'rule',
+        digest: 'g',
+        decide: () => {
+          throw new Error('broken');
+        },
+      },
+    ],
+    ['answers nonsense', { id: 'g', kind: 'rule', digest: 'g', decide: () => ({ decision: 'maybe' }) as never }],
+    ['denies later', { id: 'g', kind: 'waiting', decide: () => Promise.resolve({ decision: 'deny', reason: 'no' }) }],
+    ['rejects', { id: 'g', kind: 'waiting', decide: () => Promise.reject(new Error('broken')) }],
+    ['hangs', { id: 'g', kind: 'waiting', timeoutMs: 30, decide: () => new Promise(() => undefined) }],
+    ['answers nothing', { id: 'g', kind: 'waiting', decide: () => Promise.resolve(undefined as never) }],
+  ];
+  test.each(bad)(
+    'one that %s keeps the tool from running, for the model and for the host, and leaves a decision',
+    async (_, gate) => {
+      const script = {
+        rules: [
+          { when: { toolResults: 0 }, answer: { calls: [{ name: 'lookup', input: { key: 'a' } }] } },
+          { answer: { text: 'ok' } },
+        ],
+      };
+      const { runtime, session, runs, types } = await agentWith({ gates: [gate] }, script);
+      expect((await session.send('go')).text).toBe('ok');
+      expect((await session.tool('lookup', { key: 'b' })).status).toBe('denied');
+      expect(runs).toEqual([]);
+      expect((await types()).filter((type) => type === 'ToolCallDecided')).toHaveLength(2);
+      expect((await types()).filter((type) => type === 'ToolCallStarted')).toHaveLength(0);
+      await runtime.dispose();
+    },
+  );
+
+  test('a hook that blocks does, one that observes sees the outcome, and the answer is stored before a hook is asked', async () => {
+    const seen: string[] = [];
+    const order: string[] = [];
+    const hooks: Hook[] = [
+      {
+        id: 'guard',
+        event: 'pre_tool_use',
+        handle: async ({ input }) => {
+          order.push(...(await facts()));
+          return JSON.stringify(input).includes('bad')
+            ? { action: 'block', reason: 'bad word' }
+            : { action: 'continue' };
+        },
+      },
+      {
+        id: 'watch',
+        event: 'post_tool_use',
+        handle: ({ tool }, { status }) => {
+          seen.push(`${tool} ${status}`);
+          return Promise.reject(new Error('observers may fail'));
+        },
+      },
+    ];
+    const call = (key: string) => ({ name: 'lookup', input: { key } });
+    const script = {
+      rules: [{ when: { toolResults: 0 }, answer: { calls: [call('good'), call('bad')] } }, { answer: { text: 'ok' } }],
+    };
+    const started = await agentWith({ hooks }, script);
+    const facts = started.types;
+    expect((await started.session.send('go')).text).toBe('ok');
+    expect(order).toContain('ModelAnswered');
+    expect(started.runs).toEqual(['good']);
+    expect(seen).toEqual(['lookup completed']);
+    expect((await started.agent.replay('s')).difference).toBeUndefined();
+    await started.runtime.dispose();
+  });
+});
