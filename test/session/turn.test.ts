@@ -61,6 +61,10 @@ describe('a turn', () => {
     expect(rounds).toHaveLength(40);
     expect(rounds[4]).toBe('ModelAnswered ToolCallDecided ToolCallStarted');
     expect(rounds[5]).toBe('ToolCallSettled StepCheckpointed StepStarted');
+    const { facts } = await store.read('session-_.s');
+    const sizes = facts.filter(({ type }) => type === 'StepStarted').map(({ payload }) => payload.length);
+    // A step says where its history is and how much of it there is; the history itself is in no fact twice.
+    expect(Math.max(...sizes.slice(2)) - Math.min(...sizes.slice(2))).toBeLessThan(10);
     await runtime.dispose();
   });
 });
