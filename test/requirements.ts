@@ -6,8 +6,8 @@ export type Milestone = (typeof milestones)[number];
 export const reached: Milestone = 'kernel';
 
 /**
- * A promise of the system. A test cites it by its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at several
- * milestones; an entry lists the files with such tests. What is not due yet says in `deferred` what is missing.
+ * A promise of the system. A test cites it by its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at
+ * several milestones; an entry lists the files with such tests. What is not due yet says in `deferred` what is missing.
  */
 export interface Requirement {
   readonly id: string;
@@ -174,7 +174,7 @@ export const requirements: readonly Requirement[] = [
     id: 'P19',
     promise: 'A plugin that fails to load, start, answer or stop harms only itself, and the error names it.',
     due: 'kernel',
-    tests: [],
+    tests: ['test/session/lifecycle.test.ts'],
   },
   {
     id: 'P20',

@@ -17,9 +17,9 @@ export function errorPage(): string {
   return [
     '# Errors',
     '',
-    'Perdure throws `PerdureError { code, data, cause }` and writes the same codes into facts and outcomes. Test them with',
-    "`isPerdureError(error, 'PERDURE_STORE_CONTENDED')`, never by class or message; `data` holds the words in braces.",
-    'This page is made from the error table by `npm run pins`.',
+    'Perdure throws `PerdureError { code, data, cause }` and writes the same codes into facts and outcomes. Test them',
+    "with `isPerdureError(error, 'PERDURE_STORE_CONTENDED')`, never by class or message; `data` holds the words in",
+    'braces. This page is made from the error table by `npm run pins`.',
     '',
     '| kind | who must act |',
     '|---|---|',

@@ -8,7 +8,9 @@ interface Entry {
   readonly source: string;
 }
 
-/** The pinned names of one package, as text: one entry after the other, types and values in the order of the alphabet. */
+/**
+ * The pinned names of one package, as text: one entry after the other, types and values in the order of the alphabet.
+ */
 export interface Pin {
   readonly path: string;
   readonly text: string;

@@ -26,7 +26,11 @@ const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'manager'
 const SWITCHES = new Set(['skip', 'todo', 'only']);
 const SKIPS_BY_CAPABILITY = 'packages/testing/src/conformance/';
 /** Put together from pieces, so that this file does not hold them. */
-const WORKPLACE = [`/${'work'}/`, ['registry', 'npmjs', 'org'].join('.'), ['deb', 'debian', 'org'].join('.')];
+const WORKPLACE = [
+  ['', 'work', ''].join('/'),
+  ['registry', 'npmjs', 'org'].join('.'),
+  ['deb', 'debian', 'org'].join('.'),
+];
 
 /** What is wrong with the form of a source file. */
 export function codeProblems(file: WorkspaceFile): readonly ShapeProblem[] {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { importsOf, packageOf } from './imports.js';
-import { isTestCode, projectOf, type WorkspaceFile } from './workspace.js';
+import { isTestCode, projectOf, rootManifest, type WorkspaceFile } from './workspace.js';
 
 /** The rules, each with what it means. */
 export const layeringRules = {
@@ -114,8 +114,8 @@ function folderOf(name: string): string {
   );
 }
 
-/** Tests may also use the tools of the whole repository, which the root's package.json holds. */
-const TEST_TOOLS = new Set(['vitest', 'fast-check', 'typescript', 'zod', '@nx/devkit', 'nx']);
+/** Tests may also use the tools of the whole repository. */
+const TEST_TOOLS = rootManifest.devDependencies ?? {};
 
 function isDeclared(path: string, specifier: string): boolean {
   const project = projectOf(path);
@@ -125,7 +125,7 @@ function isDeclared(path: string, specifier: string): boolean {
   const ships = { ...manifest.dependencies, ...manifest.peerDependencies };
   if (name in ships || name === manifest.name) return true;
   if (!isTestCode(path) && !isToolOrTest(project.folder)) return false;
-  return name in (manifest.devDependencies ?? {}) || TEST_TOOLS.has(name);
+  return name in { ...manifest.devDependencies, ...TEST_TOOLS };
 }
 
 function isToolOrTest(folder: string): boolean {

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paths, published, root } from './workspace.js';
 
@@ -55,7 +56,7 @@ let status: number | null;
 beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'perdure-lint-'));
   for (const path of paths) {
-    if (!/^(?:packages|plugins)\/|^[^/]+$/.test(path) || /\.test\.ts$/.test(path)) continue;
+    if (!/^(?:packages|plugins)\/|^[^/]+$/.test(path) || path.endsWith('.test.ts')) continue;
     mkdirSync(dirname(join(workspace, path)), { recursive: true });
     cpSync(join(root, path), join(workspace, path));
   }
@@ -67,10 +68,10 @@ beforeAll(() => {
   const lint = spawnSync('npx', run, {
     cwd: workspace,
     encoding: 'utf8',
-    env: { ...process.env, NX_DAEMON: 'false', NX_WORKSPACE_ROOT_PATH: workspace, FORCE_COLOR: '0' },
+    env: { ...process.env, NX_DAEMON: 'false', NX_WORKSPACE_ROOT_PATH: workspace },
   });
   status = lint.status;
-  output = lint.stdout + lint.stderr;
+  output = stripVTControlCharacters(lint.stdout + lint.stderr);
 }, 180_000);
 afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 

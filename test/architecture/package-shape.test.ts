@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PLUGIN_API, type Plugin } from '@perdure/plugin-api';
-import { published, root, type Project } from './workspace.js';
+import { published, root, rootManifest, type Project } from './workspace.js';
 
-const rootManifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const plugins = published.filter(({ folder }) => folder.startsWith('plugins/'));
 const named = (projects: readonly Project[]): [string, Project][] => projects.map((one) => [one.folder, one]);
 
@@ -18,10 +17,10 @@ describe('package.json', () => {
   test.each(named(published))('%s is named after its folder and can be published', (folder, { manifest }) => {
     expect(manifest).toMatchObject({
       name: `@perdure/${basename(folder)}`,
-      description: expect.stringMatching(/^[A-Z].{10,}\.$/) as unknown,
+      description: expect.stringMatching(/^[A-Za-z].{10,}\.$/) as unknown,
       license: 'Apache-2.0',
       type: 'module',
-      engines: { node: Reflect.get(Reflect.get(rootManifest as object, 'engines') as object, 'node') as unknown },
+      engines: { node: rootManifest.engines?.['node'] },
       publishConfig: { access: 'public' },
       files: expect.arrayContaining(['dist', 'README.md', '!**/*.tsbuildinfo']) as unknown,
     });

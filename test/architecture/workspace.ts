@@ -21,6 +21,7 @@ const manifest = z.looseObject({
   dependencies: names,
   devDependencies: names,
   peerDependencies: names,
+  engines: names,
   exports: z.record(z.string(), z.unknown()).optional(),
 });
 export type Manifest = z.output<typeof manifest>;
@@ -48,6 +49,8 @@ export function readText(path: string): string {
 export function files(pattern: RegExp): readonly WorkspaceFile[] {
   return paths.filter((path) => pattern.test(path)).map((path) => ({ path, text: readText(path) }));
 }
+
+export const rootManifest: Manifest = manifest.parse(JSON.parse(readText('package.json')));
 
 export const projects: readonly Project[] = paths
   .filter((path) => /^(?:(?:packages|plugins|tools)\/[^/]+|test)\/package\.json$/.test(path))

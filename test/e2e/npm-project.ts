@@ -24,9 +24,9 @@ export async function emptyPackage(folder: string): Promise<void> {
 }
 
 /**
- * Installs tarballs beside what package.json names. The packages of this repository are not on a registry: they are taken
- * from the tarballs because those have the very versions that the others ask for. What is not saved in package.json is
- * gone at the next installation.
+ * Installs tarballs beside what package.json names. The packages of this repository are not on a registry: they are
+ * taken from the tarballs because those have the very versions that the others ask for. What is not saved in
+ * package.json is gone at the next installation.
  */
 export async function install(
   folder: string,

@@ -1,1 +1,2 @@
-export {};
+export { defineConfig } from './config/perdure-config.js';
+export type { AgentConfig, PerdureConfig } from './config/perdure-config.js';

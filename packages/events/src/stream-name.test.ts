@@ -10,7 +10,9 @@ import {
   type SessionKey,
 } from './stream-name.js';
 
-/** Any text of UTF-16 units, halves of pairs among them, with the characters that the names themselves use made likely. */
+/**
+ * Any text of UTF-16 units, halves of pairs among them, with the characters that the names themselves use made likely.
+ */
 const text = fc
   .array(
     fc.oneof(

@@ -1,1 +1,67 @@
-export {};
+export { createRuntime } from './create-runtime.js';
+export { defaultPlugins } from './default-plugins.js';
+export { defaultStorePath } from './default-store-path.js';
+export { providedTokens } from './provided-tokens.js';
+export type { RuntimeOptions } from './runtime-options.js';
+
+// What a host uses of a runtime.
+export { outcomeHash, parseAnchor, stateHash, takeAnchor, verifySession } from '@perdure/core';
+export type {
+  Anchor,
+  PerdureRuntime,
+  ReplayDifference,
+  ReplayReport,
+  RuntimeAgent,
+  VerifiedChain,
+} from '@perdure/core';
+export { isPerdureError, PerdureError } from '@perdure/plugin-api';
+export type {
+  Agent,
+  AgentLimits,
+  AgentOptions,
+  ErrorCode,
+  LanguageModel,
+  Message,
+  Mutation,
+  PromptInput,
+  PromptLike,
+  ResumeOptions,
+  Session,
+  SessionInfo,
+  SessionOptions,
+  SessionSummary,
+  StopResult,
+  Tool,
+  ToolContext,
+  ToolOutcome,
+  Tools,
+  TurnHandle,
+  TurnResult,
+  TurnStream,
+} from '@perdure/plugin-api';
+
+// What a host writes plugins of its own with.
+export {
+  ASKER,
+  definePlugin,
+  EVENT_STORE,
+  GATES,
+  HOOKS,
+  LOGGER,
+  MODELS,
+  PERMISSION,
+  REDACTORS,
+  SYSTEM_BLOCKS,
+  TOOLS,
+} from '@perdure/plugin-api';
+export type { Logger, Plugin, PluginLike } from '@perdure/plugin-api';
+
+// The default plugins and their neighbours, to configure or to use alone.
+export { modelOpenAiCompatible, openAiCompatibleModel } from '@perdure/model-openai-compatible';
+export type { OpenAiCompatibleModelOptions } from '@perdure/model-openai-compatible';
+export { createPermissionPolicy, parseRule, policyPermission } from '@perdure/policy-permission';
+export type { PermissionRules } from '@perdure/policy-permission';
+export { storeMemory } from '@perdure/store-memory';
+export { defaultDriver, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
+export type { SqliteStores, SqliteStoresOptions } from '@perdure/store-sqlite';
+export { fileTools, toolsFiles } from '@perdure/tools-files';

@@ -9,9 +9,7 @@ export function eventStoreSources(name: string): PortSources {
   return {
     token: 'event-store',
     summary: 'An event store that keeps its streams in memory.',
-    nextStep:
-      'Put your own storage into `src/event-store.ts`. `src/conformance.test.ts` runs all that the port promises; declare\n' +
-      '`durable` and `shared` there and in the store when they hold.',
+    nextStep: NEXT_STEP,
     needsEvents: true,
     needsTesting: true,
     files: new Map([
@@ -24,15 +22,21 @@ export function eventStoreSources(name: string): PortSources {
   };
 }
 
+const NEXT_STEP = `Put your own storage into \`src/event-store.ts\`. \`src/conformance.test.ts\` runs all that the
+port promises; declare \`durable\` and \`shared\` there and in the store when they hold.`;
+
 function pluginSource(plugin: string): string {
-  return `import { definePlugin, EVENT_STORE, PLUGIN_API } from '@perdure/plugin-api';
+  return `import { createRequire } from 'node:module';
+import { definePlugin, EVENT_STORE, PLUGIN_API } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { OwnEventStore } from './event-store.js';
+
+const manifest = createRequire(import.meta.url)('../package.json') as { readonly version: string };
 
 export const plugin = definePlugin({
   name: '${plugin}',
   api: PLUGIN_API,
-  version: '0.1.0',
+  version: manifest.version,
   config: z.strictObject({}),
   provides: [EVENT_STORE],
   setup({ provide }) {

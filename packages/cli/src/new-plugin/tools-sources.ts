@@ -21,14 +21,17 @@ export function toolsSources(name: string): PortSources {
 }
 
 function pluginSource(plugin: string): string {
-  return `import { definePlugin, PLUGIN_API, TOOLS } from '@perdure/plugin-api';
+  return `import { createRequire } from 'node:module';
+import { definePlugin, PLUGIN_API, TOOLS } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { ownTools } from './tools.js';
+
+const manifest = createRequire(import.meta.url)('../package.json') as { readonly version: string };
 
 export const plugin = definePlugin({
   name: '${plugin}',
   api: PLUGIN_API,
-  version: '0.1.0',
+  version: manifest.version,
   config: z.strictObject({}),
   provides: [TOOLS],
   setup({ provide }) {

@@ -39,6 +39,7 @@ export const eventStoreRequirements = {
   'event-store:subscribe:missing-stream': 'A follower of a missing stream is given its facts when they come.',
   'event-store:subscribe:categories': 'Only facts of streams of the categories asked for are given.',
   'event-store:subscribe:types': 'Only facts of the types asked for are given, of streams and of the store.',
+  'event-store:subscribe:types-in-past': 'Facts that nobody asked for, appended during a long past, lose none of it.',
   'event-store:subscribe:resume-stream': 'A follower of a stream goes on behind every revision.',
   'event-store:subscribe:resume-store': 'A follower of the store goes on behind every position, also inside a batch.',
   'event-store:subscribe:position': 'A batch of the store tells where to go on, past facts that the filter left out.',
@@ -57,6 +58,7 @@ export const eventStoreRequirements = {
 
   'event-store:weak:same-verbs':
     'Streams of drafts and leases keep the promises of append, read, subscribe and truncate.',
+  'event-store:weak:one-order': 'A follower of the store is given drafts and facts in one order of positions.',
   'event-store:weak:truncated': 'A draft that was truncated whole goes on at its next revision.',
 
   'event-store:close:followers': 'Closing ends all followers.',
@@ -64,6 +66,7 @@ export const eventStoreRequirements = {
 
   'event-store:shared:read': 'What one store object stored, the other reads and appends behind.',
   'event-store:shared:follow': 'Followers of one store object are given what the other one appends.',
+  'event-store:shared:between': 'What another one appends just before an append of this one is not passed over.',
   'event-store:shared:writers': 'Two writers that retry after conflicts leave no gap and no double.',
 
   'event-store:durable:reopen': 'Facts, revisions, positions and cuts are the same after closing and opening again.',

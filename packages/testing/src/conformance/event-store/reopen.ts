@@ -52,6 +52,24 @@ export function verifyReopen({ verify }: EventStoreSuite): void {
     for (const follower of followers) await follower.leave();
   });
 
+  verify('event-store:shared:between', async ({ store: first, openSecond }) => {
+    const second = await openSecond();
+    const followed = follow(first, { stream: STREAM }, { types: ['Wanted'] });
+    const all = follow(first, { all: true }, { types: ['Wanted'] });
+    await followed.caughtUp();
+    await all.caughtUp();
+    for (let round = 0; round < 20; round++) {
+      await store(second, STREAM, [newFact({ type: 'Wanted' })], round === 0 ? 'none' : round - 1);
+      await store(first, 'session-_.beside', newFacts(1), round === 0 ? 'none' : round - 1);
+      await followed.until(({ facts }) => facts.length > round);
+      await all.until(({ facts }) => facts.length > round);
+    }
+    for (const follower of [followed, all]) {
+      expect(follower.facts).toEqual(await readAll(first, STREAM));
+      await follower.leave();
+    }
+  });
+
   verify('event-store:shared:writers', async ({ store: first, openSecond }) => {
     const second = await openSecond();
     const mine = new Set<string>();

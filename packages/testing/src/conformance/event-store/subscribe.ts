@@ -57,7 +57,17 @@ export function verifySubscribe({ verify }: EventStoreSuite): void {
       expect(follower.batches.slice(0, -1).every(({ caughtUp }) => !caughtUp)).toBe(true);
       await follower.leave();
     }
-    const behind = follow(events, { stream: STREAM, after: 4 });
+    // More than any store gives at once.
+    let head = 4;
+    while (head < 2_500)
+      head = (await store(events, STREAM, newFacts(Math.min(events.limits.maxBatch, 200)), head)).revision;
+    for (const source of [{ stream: STREAM }, { all: true }] as const) {
+      const follower = follow(events, source);
+      await follower.caughtUp();
+      expect(follower.facts).toHaveLength(head + 1);
+      await follower.leave();
+    }
+    const behind = follow(events, { stream: STREAM, after: head });
     await behind.until(({ batches }) => batches.length >= 1);
     expect(behind.batches[0]).toMatchObject({ facts: [], caughtUp: true });
     await behind.leave();
@@ -110,6 +120,27 @@ export function verifySubscribe({ verify }: EventStoreSuite): void {
     }
     const all = await readAll(events, STREAM);
     expect(followers[0]?.facts).toEqual(all.filter(({ type }) => types.includes(type)));
+  });
+
+  verify('event-store:subscribe:types-in-past', async ({ store: events }) => {
+    // More batches, and more facts, than any store gives at once.
+    const batches = Array.from({ length: 600 }, () => newFacts(4, { type: 'Wanted' }));
+    await Promise.all(
+      batches.map((facts, index) => store(events, STREAM, facts, index === 0 ? 'none' : index * 4 - 1)),
+    );
+    const wanted = idsOf(batches.flat());
+    let head = wanted.length - 1;
+    for (const source of [{ stream: STREAM }, { all: true }] as const) {
+      const follower = follow(events, source, { types: ['Wanted'] });
+      await follower.until(({ batches }) => batches.length >= 1);
+      while (follower.batches.at(-1)?.caughtUp === false) {
+        head = (await store(events, STREAM, newFacts(1, { type: 'Unwanted' }), head)).revision;
+        const seen = follower.batches.length;
+        await follower.until(({ batches }) => batches.length > seen);
+      }
+      await follower.leave();
+      expect(idsOf(follower.facts)).toEqual(wanted);
+    }
   });
 
   verify('event-store:subscribe:resume-stream', async ({ store: events }) => {

@@ -1,5 +1,6 @@
 import { draftStream, leaseStream } from '@perdure/events';
 import { expect } from 'vitest';
+import { seededRandom } from '../../host-env.js';
 import { idsOf, newFact, newFacts, readAll, recorded, store, withoutPosition } from '../facts.js';
 import { follow, take } from '../follower.js';
 import type { EventStoreSuite } from './event-store-suite.js';
@@ -33,6 +34,37 @@ export function verifyWeakStreams({ verify }: EventStoreSuite): void {
       await follower.leave();
       expect(idsOf(await take(events, { stream, after: 1 }, 2, { types: ['Wanted'] }))).toEqual(idsOf(second));
     }
+  });
+
+  verify('event-store:weak:one-order', async ({ store: events }) => {
+    const names = ['session-_.s', 'draft-_.s', 'lease-n', 'budget-_.s'];
+    const random = seededRandom(23);
+    const heads = new Map<string, number>();
+    const appended: string[] = [];
+    // Long runs of one kind, and more of each kind than a store reads at once.
+    for (let run = 0; run < 60; run++) {
+      const name = names[Math.floor(random() * names.length)] ?? 'lease-n';
+      const facts = Array.from({ length: 1 + Math.floor(random() * 40) }, () => newFact());
+      const heading = heads.get(name);
+      const results = facts.map((fact, index) => {
+        const expected = heading === undefined ? index - 1 : heading + index;
+        return store(events, name, [fact], expected < 0 ? 'none' : expected);
+      });
+      await Promise.all(results);
+      heads.set(name, (heading ?? -1) + facts.length);
+      appended.push(...idsOf(facts));
+    }
+    const follower = follow(events, { all: true });
+    await follower.caughtUp();
+    await follower.leave();
+    expect(idsOf(follower.facts)).toEqual(appended);
+    const positions = follower.facts.map(({ position }) => position);
+    expect(positions.toSorted()).toEqual(positions);
+    const middle = follower.facts[Math.floor(appended.length / 2)];
+    const later = follow(events, { all: true, after: middle?.position ?? '' });
+    await later.caughtUp();
+    await later.leave();
+    expect(idsOf(later.facts)).toEqual(appended.slice(Math.floor(appended.length / 2) + 1));
   });
 
   verify('event-store:weak:truncated', async ({ store: events }) => {

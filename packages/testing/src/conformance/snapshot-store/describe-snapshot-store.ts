@@ -28,7 +28,8 @@ export function describeSnapshotStore(under: StoreUnderTest<SnapshotStore>): voi
       await store.save('k', saved);
       (saved.trace_events as unknown[]).push('later');
       expect(await store.load('k')).toEqual(snapshotOf('s1', 2));
-      ((await store.load('k'))?.trace_events as unknown[]).push('later');
+      const loaded = await store.load('k');
+      (loaded?.trace_events as unknown[] | undefined)?.push('later');
       expect(await store.load('k')).toEqual(snapshotOf('s1', 2));
     });
 

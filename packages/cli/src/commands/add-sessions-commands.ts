@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.js';
+import type { Finish } from '../program.js';
+import { withModel, withOutput, withPlace, withRules } from './command-options.js';
+import type { OutFlags } from './sessions-anchor.js';
+import type { SessionsEventsFlags } from './sessions-events.js';
+import type { SessionsExportFlags } from './sessions-export.js';
+import type { SessionsFlags } from './sessions-flags.js';
+import type { SessionsListFlags } from './sessions-list.js';
+import type { SessionsReplayFlags } from './sessions-replay.js';
+import type { SessionsVerifyFlags } from './sessions-verify.js';
+
+/** `sessions …`: what is stored, and what proves it. None but `replay` looks at the agent. */
+export function addSessionsCommands(program: Command, context: CliContext, finish: Finish): void {
+  const sessions = program.command('sessions').description('look at sessions, check them, export them');
+  const add = (command: Command): Command =>
+    withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');
+
+  add(sessions.command('list').description('the newest sessions'))
+    .option('--limit <count>', 'at most this many (default: 50)')
+    .action(async (flags: SessionsListFlags) => {
+      const { sessionsList } = await import('./sessions-list.js');
+      finish(await sessionsList(context, flags));
+    });
+  add(sessions.command('show <id>').description('the transcript')).action(async (id: string, flags: SessionsFlags) => {
+    const { sessionsShow } = await import('./sessions-show.js');
+    finish(await sessionsShow(context, id, flags));
+  });
+  add(sessions.command('events <id>').description('the events, or the stored facts behind them'))
+    .option('--from <cursor>', 'begin behind this cursor; with --facts, at this revision')
+    .option('--follow', 'go on with what comes, until Ctrl-C')
+    .option('--facts', 'the facts as they are stored: revision, time, hash, type and payload')
+    .action(async (id: string, flags: SessionsEventsFlags) => {
+      const { sessionsEvents } = await import('./sessions-events.js');
+      finish(await sessionsEvents(context, id, flags));
+    });
+  add(sessions.command('verify <id>').description('check every stored byte against the hash chain'))
+    .option('--anchor <file>', 'and the chain against an anchor that was taken before')
+    .action(async (id: string, flags: SessionsVerifyFlags) => {
+      const { sessionsVerify } = await import('./sessions-verify.js');
+      finish(await sessionsVerify(context, id, flags));
+    });
+  add(sessions.command('anchor <id>').description('print the end of the hash chain, to be kept elsewhere'))
+    .option('--out <file>', 'write it to a file')
+    .action(async (id: string, flags: OutFlags) => {
+      const { sessionsAnchor } = await import('./sessions-anchor.js');
+      finish(await sessionsAnchor(context, id, flags));
+    });
+  withRules(withModel(add(sessions.command('replay <id>').description('decide everything again and compare'))))
+    .option('--verify', 'and compare the state that sessions are opened with')
+    .action(async (id: string, flags: SessionsReplayFlags) => {
+      const { sessionsReplay } = await import('./sessions-replay.js');
+      finish(await sessionsReplay(context, id, flags));
+    });
+  add(sessions.command('export <id>').description('the session as one JSON value'))
+    .option('--out <file>', 'write it to a file')
+    .option('--facts', 'JSON lines: the session, then every stored fact to the letter')
+    .action(async (id: string, flags: SessionsExportFlags) => {
+      const { sessionsExport } = await import('./sessions-export.js');
+      finish(await sessionsExport(context, id, flags));
+    });
+}

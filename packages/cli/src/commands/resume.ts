@@ -1,0 +1,95 @@
+import type { ResumeOptions, Session, TurnHandle } from '@perdure/plugin-api';
+import type { RuntimeAgent } from '@perdure/runtime';
+import type { CliContext } from '../cli-context.js';
+import { agentOptions } from '../config/agent-options.js';
+import type { ModelFlags } from '../config/model-endpoint.js';
+import { resolveSettings, type PlaceFlags, type RuleFlags, type Settings } from '../config/settings.js';
+import { exitCodes } from '../exit-code.js';
+import { requireModel } from '../runtime/require-model.js';
+import { warnOfStoreInside } from '../runtime/store-place.js';
+import { withAgent } from '../runtime/with-agent.js';
+import { eventsAfter } from '../sessions/events-after.js';
+import { settingsOfSession } from '../sessions/session-settings.js';
+import { nextCommands } from '../turn/next-commands.js';
+import { waitForOwner } from '../turn/wait-for-owner.js';
+
+export interface ResumeFlags extends PlaceFlags, RuleFlags, ModelFlags, ResumeOptions {}
+
+/** `perdure resume`: goes on with a turn that did not end. Without an id, with the newest of this workspace. */
+export async function resumeSession(
+  context: CliContext,
+  sessionId: string | undefined,
+  flags: ResumeFlags,
+): Promise<number> {
+  const settings =
+    sessionId === undefined ? await resolveSettings(flags) : await settingsOfSession(context, { id: sessionId }, flags);
+  await warnOfStoreInside(settings, context);
+  const options = agentOptions(settings, flags, context.environment, true);
+  return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
+    const session = await findUnfinished(agent, sessionId, settings);
+    if (session === undefined) return nothingToDo(context, `There is no unfinished session of ${settings.workspace}.`);
+    const { revision, turn, model } = await session.info();
+    if (turn === null) return nothingToDo(context, `The session ${session.id} has no turn that did not end.`);
+    requireModel(runtime, options, model);
+    const following = follower(session, nextCommands(session.id, flags));
+    await following.begin();
+    const handle = await take(session, flags, context, runtime.services.config.leaseTtlMs);
+    if (handle === null) return nothingToDo(context, `The turn of the session ${session.id} has ended meanwhile.`);
+    return following.follow({
+      events: eventsAfter(session, revision),
+      isEnd: ({ type, payload, metadata }) => {
+        if (type === 'agent_end' || type === 'error') return payload['turn_id'] === handle.id;
+        return type === 'prompt_cancelled' && metadata?.['turn_id'] === handle.id;
+      },
+      finished: handle.finished,
+    });
+  });
+}
+
+/** Takes the session, after waiting for its owner to die when there is one. */
+function take(
+  session: Session,
+  flags: ResumeFlags,
+  { screen, json }: CliContext,
+  leaseMs: number,
+): Promise<TurnHandle | null> {
+  const { takeOver = false, withoutMissing = false } = flags;
+  const seconds = Math.ceil(leaseMs / 1_000);
+  return waitForOwner(
+    () => session.resume({ takeOver, withoutMissing }),
+    leaseMs,
+    async (node) => {
+      if (json) return;
+      await screen.note(
+        `the node ${node} runs this session; waiting up to ${seconds} s for it to let go or to be lost`,
+      );
+      await screen.wait(`waiting for ${node}`);
+    },
+  );
+}
+
+/** The session by its id, or the one of this workspace that was at work last and did not end. */
+async function findUnfinished(
+  agent: RuntimeAgent,
+  sessionId: string | undefined,
+  { workspace }: Settings,
+): Promise<Session | undefined> {
+  if (sessionId !== undefined) return agent.sessions.get(sessionId);
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof agent.sessions.list>> = await agent.sessions.list({
+      limit: 500,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    const found = page.items.find((item) => item.status !== 'idle' && item.workspace === workspace);
+    if (found !== undefined) return agent.sessions.get(found.id);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return undefined;
+}
+
+async function nothingToDo({ screen, json }: CliContext, message: string): Promise<number> {
+  if (json) await screen.out.line(JSON.stringify({ result: { status: 'nothing-to-do', message, exitCode: 0 } }));
+  else await screen.note(message);
+  return exitCodes.completed;
+}

@@ -1,0 +1,32 @@
+import type { CliContext } from '../cli-context.js';
+import { agentOptions } from '../config/agent-options.js';
+import type { ModelFlags } from '../config/model-endpoint.js';
+import { resolveSettings, type PlaceFlags, type RuleFlags } from '../config/settings.js';
+import { requireModel } from '../runtime/require-model.js';
+import { withAgent } from '../runtime/with-agent.js';
+import { settingsOfSession } from '../sessions/session-settings.js';
+import { warnOfStoreInside } from '../runtime/store-place.js';
+import { nextCommands } from '../turn/next-commands.js';
+import { readPrompt } from '../turn/read-prompt.js';
+
+export interface RunFlags extends PlaceFlags, RuleFlags, ModelFlags {
+  readonly session?: string;
+}
+
+/** `perdure run`: one prompt, shown until its turn ends. */
+export async function runCommand(context: CliContext, prompt: string, flags: RunFlags): Promise<number> {
+  const query = await readPrompt(prompt, context.screen.streams.input);
+  const { session: sessionId } = flags;
+  const settings =
+    sessionId === undefined ? await resolveSettings(flags) : await settingsOfSession(context, { id: sessionId }, flags);
+  await warnOfStoreInside(settings, context);
+  const options = agentOptions(settings, flags, context.environment, true);
+  return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
+    const session = agent.session(settings.workspace, sessionId === undefined ? {} : { sessionId });
+    requireModel(runtime, options, (await session.info()).model);
+    const following = follower(session, nextCommands(session.id, flags));
+    await following.begin();
+    const stream = session.stream({ query });
+    return following.follow({ events: stream, isEnd: () => false, finished: stream.finished });
+  });
+}

@@ -1,0 +1,36 @@
+import { PerdureError } from '@perdure/plugin-api';
+import type { CliContext } from '../cli-context.js';
+import { exitCodes } from '../exit-code.js';
+import { readFacts } from '../sessions/read-facts.js';
+import { openForReading } from '../sessions/recorded-session.js';
+import { openTarget } from '../terminal/write-file.js';
+import type { OutFlags } from './sessions-anchor.js';
+import { sessionKey } from './sessions-flags.js';
+import { withStore } from './with-store.js';
+
+export interface SessionsExportFlags extends OutFlags {
+  readonly facts?: boolean;
+}
+
+/** `perdure sessions export ID`: the session in its exchange form, and behind it every stored fact to the letter. */
+export function sessionsExport(context: CliContext, id: string, flags: SessionsExportFlags): Promise<number> {
+  return withStore(context, flags, async (runtime) => {
+    const key = sessionKey(id, flags);
+    const { snapshots, store } = runtime.services;
+    const session = await openForReading(runtime, key);
+    // The exchange form is made by `save`; what the snapshot store keeps of it is replaced by the next one.
+    await session.save();
+    const snapshot = await snapshots?.load(id);
+    if (snapshot === undefined) throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'snapshot-store' });
+    const target = openTarget(flags.out, context.screen.out);
+    await target.line(JSON.stringify(snapshot, null, flags.facts === true ? undefined : 2));
+    if (flags.facts === true) {
+      for await (const fact of readFacts(store, key, { from: 0, until: snapshot.session.revision })) {
+        if (target.isClosed) break;
+        await target.line(JSON.stringify(fact));
+      }
+    }
+    await target.close();
+    return exitCodes.completed;
+  });
+}

@@ -1,0 +1,31 @@
+import type { AgentOptions } from '@perdure/plugin-api';
+import type { PluginLike } from '@perdure/plugin-api';
+import type { PermissionRules } from '@perdure/runtime';
+
+/** What `perdure.config.ts`, `.mjs` or `.json` says. In JSON there are no instances, tools or secrets. */
+export interface PerdureConfig {
+  readonly agent?: AgentConfig;
+  /** Further plugins: objects, or names of packages that are installed beside the file. */
+  readonly plugins?: readonly PluginLike[];
+  /** Rules for tool calls. Lists that are given replace those of the default policy. */
+  readonly permissions?: PermissionRules;
+  /** Values that models, facts, streams and logs must never see, by the name they are referred to by. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** `path` is the database file of the sessions, taken from the folder of the configuration. */
+  readonly store?: { readonly path?: string };
+  /** An OpenAI-compatible endpoint, for an agent without a model of its own. */
+  readonly baseUrl?: string;
+  readonly modelId?: string;
+  /** The environment variable with the endpoint's key; `PERDURE_API_KEY` when absent. */
+  readonly apiKeyEnv?: string;
+}
+
+/** The agent. Its `id` is `perdure` when absent; sessions belong to the agent that made them. */
+export type AgentConfig = Partial<
+  Pick<AgentOptions, 'id' | 'model' | 'models' | 'instruction' | 'tools' | 'limits' | 'streaming'>
+>;
+
+/** Returns its argument: it gives a configuration file types. */
+export function defineConfig(config: PerdureConfig): PerdureConfig {
+  return config;
+}

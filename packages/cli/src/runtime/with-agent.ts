@@ -1,0 +1,43 @@
+import type { AgentOptions, Session } from '@perdure/plugin-api';
+import type { PerdureRuntime, RuntimeAgent } from '@perdure/runtime';
+import type { CliContext } from '../cli-context.js';
+import type { Settings } from '../config/settings.js';
+import { askerPlugin, terminalLine, TerminalAsker } from '../terminal/asker.js';
+import { TurnFollower } from '../turn/follow-turn.js';
+import type { NextCommands } from '../turn/next-commands.js';
+import { hasAsker, openRuntime } from './open-runtime.js';
+
+export interface AgentAtWork {
+  readonly runtime: PerdureRuntime;
+  readonly agent: RuntimeAgent;
+  /** Shows one turn of a session. */
+  readonly follower: (session: Session, commands: NextCommands) => TurnFollower;
+}
+
+/** Runs work with the configured agent and ends everything in order. Persons are asked when there is a terminal to do so. */
+export async function withAgent(
+  context: CliContext,
+  settings: Settings,
+  options: AgentOptions,
+  work: (parts: AgentAtWork) => Promise<number>,
+): Promise<number> {
+  const { screen, logger, json } = context;
+  let followed: TurnFollower | undefined;
+  const canAsk = screen.isInteractive && !json && !(await hasAsker(settings));
+  const askLine = terminalLine(screen.streams, () => followed?.signals.interrupt());
+  const added = canAsk ? [askerPlugin(new TerminalAsker(screen, askLine))] : [];
+  const runtime = await openRuntime(settings, logger, added);
+  try {
+    const agent = runtime.agent(options);
+    await agent.ready();
+    const follower = (session: Session, commands: NextCommands): TurnFollower => {
+      const ground = { runtime, tools: options.tools ?? {}, session: session.id, workspace: options.workspace };
+      followed = new TurnFollower(context, session, { ground, commands });
+      return followed;
+    };
+    return await work({ runtime, agent, follower });
+  } finally {
+    await runtime.dispose();
+    followed?.signals.dispose();
+  }
+}

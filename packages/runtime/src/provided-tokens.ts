@@ -1,0 +1,25 @@
+import { readManifest } from '@perdure/core';
+import type { PluginLike } from '@perdure/plugin-api';
+
+/**
+ * The names of the tokens that plugins provide, each with the name of its last provider. Of a plugin that is given by
+ * the name of its package the manifest is read, and none of its code runs. Throws PERDURE_PLUGIN_NOT_FOUND or
+ * PERDURE_PLUGIN_INVALID.
+ *
+ * @param root the folder from which packages are looked for
+ */
+export async function providedTokens(
+  plugins: readonly PluginLike[],
+  root: string,
+): Promise<ReadonlyMap<string, string>> {
+  const provided = new Map<string, string>();
+  for (const like of plugins) {
+    const plugin = typeof like === 'object' && 'plugin' in like ? like.plugin : like;
+    const { name, tokens } =
+      typeof plugin === 'string'
+        ? { name: plugin, tokens: (await readManifest(plugin, root)).provides }
+        : { name: plugin.name, tokens: plugin.provides.map((token) => token.name) };
+    for (const token of tokens) provided.set(token, name);
+  }
+  return provided;
+}

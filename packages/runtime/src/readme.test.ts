@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { defaultStorePath } from './default-store-path.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'perdure-readme-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the example of the README runs in a process of its own and keeps its session', async () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```ts\n(.*?)```/s.exec(readme) ?? [];
+  const workspace = join(folder, 'workspace');
+  mkdirSync(workspace);
+  symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(workspace, 'node_modules'));
+  writeFileSync(join(workspace, 'example.mts'), example);
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--conditions=@perdure/source', 'example.mts'],
+    { cwd: workspace, env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') } },
+  );
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^[0-9a-f-]{36} completed: It holds two files\.\n$/);
+  const path = defaultStorePath({ XDG_STATE_HOME: join(folder, 'state') });
+  expect(readFileSync(path).subarray(0, 15).toString()).toBe('SQLite format 3');
+});

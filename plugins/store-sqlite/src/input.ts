@@ -1,0 +1,35 @@
+import { PerdureError } from '@perdure/plugin-api';
+
+/** Names longer than this are a mistake, not a name. Code units. */
+export const LONGEST_NAME = 1_000;
+
+export function invalid(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_INPUT_INVALID', { field, reason });
+}
+
+/** Text that has a UTF-8 form and comes back the same from every store: no lone surrogates, no U+0000. */
+export function checkText(field: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string') throw invalid(field, 'must be a text');
+  if (!isStorableText(value)) throw invalid(field, 'must not hold half of a surrogate pair, or U+0000');
+}
+
+export function checkName(field: string, value: unknown): asserts value is string {
+  checkText(field, value);
+  if (value === '') throw invalid(field, 'must not be empty');
+  if (value.length > LONGEST_NAME) throw invalid(field, `must not be longer than ${LONGEST_NAME} characters`);
+}
+
+export function checkWhole(field: string, value: unknown, least: number): asserts value is number {
+  if (!Number.isSafeInteger(value) || (value as number) < least) {
+    throw invalid(field, `must be a whole number of ${least} or more`);
+  }
+}
+
+export function checkList(field: string, value: unknown): asserts value is readonly unknown[] {
+  if (!Array.isArray(value)) throw invalid(field, 'must be a list');
+}
+
+/** `isWellFormed` is in every Node that is supported, but not in the library of ES2023. */
+export function isStorableText(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed() && !text.includes('\0');
+}
