@@ -26,7 +26,7 @@ export class CliPlace {
   readonly workspace = join(this.folder, 'workspace');
   readonly environment: Record<string, string>;
 
-  private constructor(private readonly main: string) {
+  private constructor(readonly main: string) {
     mkdirSync(this.workspace);
     const { PATH = '' } = process.env;
     this.environment = { PATH, HOME: this.folder, XDG_STATE_HOME: join(this.folder, 'state') };

@@ -136,12 +136,12 @@ describe('proof', () => {
     );
     const other = await sessions('replay', 's', ...model);
     expect(other.code).toBe(4);
-    expect(other.out).toContain('difference at revision 5: StepStarted view.policy');
+    expect(other.out).toContain('difference at revision 5: StepStarted setup.policy');
     expect(other.error).toContain('PERDURE_REPLAY_DIFFERS');
     const model2 = ['--base-url', server.url, '--model-id', 'another'];
     const json = await sessions('replay', 's', '--allow', 'write(x)', ...model2, '--json');
     expect(json.code).toBe(4);
-    expect(JSON.parse(json.out)).toMatchObject({ difference: { type: 'StepStarted', path: 'view.model.modelId' } });
+    expect(JSON.parse(json.out)).toMatchObject({ difference: { type: 'StepStarted', path: 'setup.model.modelId' } });
   });
 
   test('export gives the exchange form, and with it every fact to the letter', async () => {

@@ -61,8 +61,7 @@ async function factsOf(folder: string): Promise<readonly RecordedFact[]> {
   }
 }
 
-const payload = <Type extends Parameters<typeof JSON.parse>[0]>(fact: RecordedFact): Type =>
-  JSON.parse(fact.payload) as Type;
+const payload = <Type>(fact: RecordedFact): Type => JSON.parse(fact.payload) as Type;
 const count = (facts: readonly RecordedFact[], type: string): number =>
   facts.filter((fact) => fact.type === type).length;
 

@@ -3,7 +3,14 @@ import { createTestRuntime } from '@perdure/core/testing';
 import type { PayloadOf, RecordedFact } from '@perdure/events';
 import { openAiCompatibleModel } from '@perdure/model-openai-compatible';
 import { MemoryEventStore } from '@perdure/store-memory';
-import { contextTooLong, startModelServer, type ModelServer, type ScriptedAnswer } from '@perdure/testing';
+import type { EventStore } from '@perdure/plugin-api';
+import {
+  contextTooLong,
+  ScriptedModel,
+  startModelServer,
+  type ModelServer,
+  type ScriptedAnswer,
+} from '@perdure/testing';
 import { allowing, storesWith } from '../fixtures/agents.js';
 
 let server: ModelServer | undefined;
@@ -84,4 +91,42 @@ describe('the tries of a model call', () => {
     const { result } = await turnWith([{ text: 'as far as', finish: 'length' }]);
     expect(result).toMatchObject({ status: 'failed', text: 'as far as', error: { code: 'PERDURE_ANSWER_TRUNCATED' } });
   });
+});
+
+test('an answer that is larger than the store can keep fails its turn, and the session goes on', async () => {
+  const inner = new MemoryEventStore();
+  const small: EventStore = {
+    name: 'small',
+    capabilities: inner.capabilities,
+    limits: { maxEventBytes: 256 * 1024, maxBatch: inner.limits.maxBatch },
+    append: (stream, facts, options) => {
+      const bytes = Math.max(...facts.map(({ payload, metadata }) => Buffer.byteLength(payload + metadata)));
+      const limit = 256 * 1024;
+      return bytes > limit
+        ? Promise.resolve({ status: 'too-large', bytes, limit })
+        : inner.append(stream, facts, options);
+    },
+    read: (stream, options) => inner.read(stream, options),
+    subscribe: (source, options) => inner.subscribe(source, options),
+    truncate: (stream, before) => inner.truncate(stream, before),
+    close: () => inner.close(),
+  };
+  const runtime = await createTestRuntime({ plugins: [storesWith(small), allowing] });
+  const large = { inputSchema: { type: 'object' }, effect: 'read' as const, execute: () => 'ß'.repeat(300_000) };
+  const model = new ScriptedModel([
+    { text: 'x'.repeat(300_000), deltas: 2 },
+    { calls: [{ name: 'large', input: {} }] },
+    { text: 'went on' },
+  ]);
+  const agent = runtime.agent({ id: 'clerk', model, tools: { large } });
+  const session = await agent.sessions.create({ sessionId: 's' });
+  expect(await session.send('much')).toMatchObject({ status: 'failed', error: { code: 'PERDURE_ANSWER_TOO_LARGE' } });
+  expect((await session.send('less')).text).toBe('went on');
+  const [part] = (await session.messages()).items.flatMap((message) => (message.role === 'tool' ? message.parts : []));
+  expect(part?.artifact).toMatchObject({ bytes: 600_000, mediaType: 'text/plain' });
+  expect(String(part?.output).length).toBeLessThan(40_000);
+  await expect(session.prompt('y'.repeat(300_000))).rejects.toThrow(
+    expect.objectContaining({ code: 'PERDURE_STORE_TOO_LARGE' }),
+  );
+  await runtime.dispose();
 });

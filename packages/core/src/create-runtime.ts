@@ -29,8 +29,8 @@ import { SecretRegistry } from './secrets/secret-registry.js';
 import { NodeLease } from './session/node-lease.js';
 
 /**
- * Puts a runtime together: options are resolved, plugins are loaded, checked together, set up and started in the order of
- * their needs. Throws what hinders it; everything that was started by then is stopped again.
+ * Puts a runtime together: options are resolved, plugins are loaded, checked together, set up and started in the order
+ * of their needs. Throws what hinders it; everything that was started by then is stopped again.
  */
 export async function createRuntime(...patches: readonly RuntimeOptions[]): Promise<PerdureRuntime> {
   const config = resolveRuntimeOptions(...patches);

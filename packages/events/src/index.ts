@@ -34,8 +34,8 @@ export type { AnswerPart, ArtifactReference, FilePart, ReasoningPart, TextPart, 
 export type { Usage, UserPart } from './parts.js';
 export { activePlugin } from './plugin.js';
 export type { ActivePlugin } from './plugin.js';
-export { failure, runStatus, stepView } from './run.js';
-export type { Failure, RunStatus, StepView } from './run.js';
+export { failure, runStatus, stepSetup, stepView } from './run.js';
+export type { Failure, RunStatus, StepSetup, StepView } from './run.js';
 export { draftStream, keyText, leaseStream, sessionKeyOf, sessionStream, streamCategory } from './stream-name.js';
 export type { SessionKey, StreamCategory } from './stream-name.js';
 export { callOrigin, effectContract, gateDecision, settlementStatus } from './tool.js';

@@ -65,13 +65,24 @@ export const runEnded = defineEvent({
   },
 });
 
-/** What a step sees: frozen when it starts and unchanged until it ends. Digests are `sha256:<64 hex>`. */
-export const stepView = z.strictObject({
+/**
+ * What steps are made with: the model, the tools, the system prompt, and the gates that a call passes with the policy
+ * that they apply. Digests are `sha256:<64 hex>`; that of the tools covers names, descriptions and input schemas in
+ * order.
+ */
+export const stepSetup = z.strictObject({
   model: z.strictObject({ name: z.string(), provider: z.string(), modelId: z.string() }),
-  /** Digest of the names, descriptions and input schemas of all tools, in order. */
-  tools: z.strictObject({ digest: z.string(), names: z.array(z.string()).exactOptional() }),
-  /** Digest of the system blocks, in order. */
+  tools: z.strictObject({ digest: z.string(), names: z.array(z.string()) }),
   system: z.string(),
+  gates: z.array(z.string()),
+  policy: z.string(),
+});
+export type StepSetup = z.output<typeof stepSetup>;
+
+/** What a step sees, frozen when it starts and unchanged until it ends. */
+export const stepView = z.strictObject({
+  /** Digest of the setup. */
+  setup: z.string(),
   /** Digest of the whole request: system, tools and history. */
   prompt: z.string(),
   /** How many messages the request holds, how often the conversation was compacted, and the running digest of it. */
@@ -80,13 +91,13 @@ export const stepView = z.strictObject({
     compactions: z.int().nonnegative(),
     digest: z.string(),
   }),
-  /** The gates that a call passes, by id, and the digest of the policy that they apply. */
-  gates: z.array(z.string()),
-  policy: z.string(),
 });
 export type StepView = z.output<typeof stepView>;
 
-/** A model call is about to be made. `joined` are the prompts whose messages the model sees for the first time. */
+/**
+ * A model call is about to be made. `joined` are the prompts whose messages the model sees for the first time; `setup`
+ * is there when it is not that of the step before.
+ */
 export const stepStarted = defineEvent({
   type: 'StepStarted',
   version: 1,
@@ -96,9 +107,10 @@ export const stepStarted = defineEvent({
     index: z.int().nonnegative(),
     joined: z.array(z.string()),
     view: stepView,
+    setup: stepSetup.exactOptional(),
   }),
   wire: { type: 'turn_start', payload: (fact) => ({ turn: fact.index + 1, step_id: fact.stepId }) },
-  isDetail: (fact) => fact.joined.length === 0 && fact.view.tools.names === undefined,
+  isDetail: (fact) => fact.joined.length === 0 && fact.setup === undefined,
 });
 
 /** A step is over: its answer and all its calls are settled. The run may be resumed from here. */

@@ -17,8 +17,8 @@ export interface OpenAiCompatibleModelOptions {
 /**
  * A chat model of an OpenAI-compatible endpoint, as the AI SDK makes it (specification v3). Streams ask for usage.
  *
- * Throws PERDURE_CONFIGURATION that names the option. Neither errors nor the model show the key, or the value of a header
- * whose name says that it is a credential.
+ * Throws PERDURE_CONFIGURATION that names the option. Neither errors nor the model show the key, or the value of a
+ * header whose name says that it is a credential.
  */
 export function openAiCompatibleModel(options: OpenAiCompatibleModelOptions): LanguageModel {
   return createModel(options, '');

@@ -10,7 +10,9 @@ import { readTool } from './tools/read-tool.js';
 import { writeTool } from './tools/write-tool.js';
 
 export interface FileToolsOptions {
-  /** Absolute path of the folder for the records of calls; outside the workspace. A folder for this user when absent. */
+  /**
+   * Absolute path of the folder for the records of calls; outside the workspace. A folder for this user when absent.
+   */
   readonly recordFolder?: string | undefined;
   /** Told when the record of a call could not be written. The call goes on. */
   readonly onRecordFailure?: (error: unknown) => void;

@@ -1,7 +1,9 @@
-import type { StepView } from '@perdure/events';
-import type { AgentView, NamedModel } from '../host/agent-view.js';
+import type { StepSetup, StepView } from '@perdure/events';
+import { initialised, type AgentView, type NamedModel } from '../host/agent-view.js';
 import { digestOf } from '../host/sha256.js';
+import type { ModelMessage } from '../invoke/language-model.js';
 import type { ModelRequest } from '../invoke/model-invoker.js';
+import { canonicalJson } from '../session/canonical-json.js';
 import type { SessionState } from '../session/session-state.js';
 import { RequestHistory } from './request-history.js';
 import { composeSystem, systemOf, type SystemPrompt } from './system-prompt.js';
@@ -13,17 +15,28 @@ export interface ComposedStep {
   readonly tools: ToolSet;
   readonly agent: AgentView;
   readonly view: StepView;
+  /** What the step is made with, when the step before was made with something else. */
+  readonly setup: StepSetup | undefined;
   readonly request: () => ModelRequest;
 }
 
+interface MadeWith {
+  readonly agent: AgentView;
+  readonly model: NamedModel;
+  readonly system: SystemPrompt;
+  readonly setup: StepSetup;
+  readonly digest: string;
+}
+
 /**
- * From a state to a model request, for one session. It writes nothing and asks nobody: the same state and agent give the
- * same request. What it keeps from step to step can be made again from the state.
+ * From a state to a model request, for one session. It writes nothing and asks nobody: the same state and agent give
+ * the same request. What it keeps from step to step can be made again from the state.
  */
 export class Composer {
   private readonly history = new RequestHistory();
   private prompt:
     { readonly of: unknown; readonly workspace: string | undefined; readonly system: SystemPrompt } | undefined;
+  private madeWith: MadeWith | undefined;
 
   constructor(private readonly sessionId: string) {}
 
@@ -32,22 +45,23 @@ export class Composer {
     const model = agent.model(state.model);
     const tools = agent.toolSet(state.identity?.workspace);
     const system = this.system(state, agent);
+    const { setup, digest: setupDigest } = this.setup(agent, model, tools, system);
     this.history.follow(state, joining);
     const { length: messages, digest } = this.history;
     const view: StepView = {
-      model: { name: model.name, provider: model.model.provider, modelId: model.model.modelId },
-      tools: {
-        digest: tools.digest,
-        // The names stand in the first step that has them; later steps refer to the digest.
-        ...(state.lastStep?.view.tools.digest === tools.digest ? {} : { names: [...tools.names] }),
-      },
-      system: system.digest,
+      setup: setupDigest,
       prompt: digestOf(`${system.digest}\n${tools.digest}\n${digest}`),
       history: { messages, compactions: state.compactions, digest },
-      gates: [...agent.gateIds],
-      policy: agent.policy,
     };
-    return { model, tools, agent, view, request: () => this.request(system, tools, agent) };
+    const isSame = state.lastStep?.view.setup === setupDigest;
+    return {
+      model,
+      tools,
+      agent,
+      view,
+      setup: isSame ? undefined : setup,
+      request: () => this.request(system, tools, agent),
+    };
   }
 
   /** The system prompt in effect: frozen, or the agent's as it is now. */
@@ -64,12 +78,28 @@ export class Composer {
   /** The agent's system prompt as it is now, frozen or not. */
   compile(agent: AgentView, workspace: string | undefined): SystemPrompt {
     const { agentId, instruction, systemBlocks } = agent.parts;
-    return composeSystem(instruction, systemBlocks, { agentId, sessionId: this.sessionId, workspace });
+    const context = { agentId, sessionId: this.sessionId, workspace };
+    return initialised('system blocks', () => composeSystem(instruction, systemBlocks, context));
+  }
+
+  private setup(agent: AgentView, model: NamedModel, tools: ToolSet, system: SystemPrompt): MadeWith {
+    const known = this.madeWith;
+    if (known?.agent === agent && known.system === system && known.model.name === model.name) return known;
+    const { provider, modelId } = model.model;
+    const setup: StepSetup = {
+      model: { name: model.name, provider, modelId },
+      tools: { digest: tools.digest, names: [...tools.names] },
+      system: system.digest,
+      gates: [...agent.gateIds],
+      policy: agent.policy,
+    };
+    this.madeWith = { agent, model, system, setup, digest: digestOf(canonicalJson(setup)) };
+    return this.madeWith;
   }
 
   private request(system: SystemPrompt, tools: ToolSet, agent: AgentView): ModelRequest {
-    const messages = this.history.messages();
-    if (system.text !== '') messages.unshift({ role: 'system', content: system.text });
-    return { messages, tools: tools.forModel, maxOutputTokens: agent.parts.limits.maxOutputTokens };
+    const first: ModelMessage[] = system.text === '' ? [] : [{ role: 'system', content: system.text }];
+    const { maxOutputTokens } = agent.parts.limits;
+    return { messages: this.history.messages(first), tools: tools.forModel, maxOutputTokens };
   }
 }

@@ -24,7 +24,9 @@ type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] }[] };
 
-/** Reads a Standard Schema, a JSON Schema, or a JSON Schema as `{ jsonSchema }`. Throws a TypeError for anything else. */
+/**
+ * Reads a Standard Schema, a JSON Schema, or a JSON Schema as `{ jsonSchema }`. Throws a TypeError for anything else.
+ */
 export function readSchema(schema: unknown): InputSchema {
   if (typeof schema !== 'object' && typeof schema !== 'function') throw new TypeError('it is not an object');
   if (schema === null) throw new TypeError('it is null');

@@ -40,9 +40,9 @@ export class RequestHistory {
     this.digestUpTo(length - 1, state);
   }
 
-  /** The messages; a copy of the list, so that a model may keep it. */
-  messages(): ModelMessage[] {
-    return this.rendered.slice();
+  /** The messages behind others that come first; a list of its own, so that a model may keep it. */
+  messages(first: readonly ModelMessage[]): ModelMessage[] {
+    return first.concat(this.rendered);
   }
 
   get length(): number {
@@ -66,7 +66,10 @@ export class RequestHistory {
     this.digests.length = length;
   }
 
-  /** Digests run on from the last that is known; a session that was just opened knows the one that its last step recorded. */
+  /**
+   * Digests run on from the last that is known; a session that was just opened knows the one that its last step
+   * recorded.
+   */
   private digestUpTo(last: number, state: SessionState): void {
     let known = last;
     while (known >= 0 && this.digests[known] === undefined) known--;

@@ -9,7 +9,7 @@ import type {
   Tools,
   ToolSource,
 } from '@perdure/plugin-api';
-import { PerdureError } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
 import { gateSteps, policyOf, type GateStep } from '../invoke/gates.js';
 
@@ -64,9 +64,22 @@ export class AgentView {
   toolSet(workspace: string | undefined): ToolSet {
     let bound = this.toolSets.get(workspace);
     if (bound === undefined) {
-      bound = bindTools([this.parts.tools, ...this.parts.toolSources.map((source) => source.tools({ workspace }))]);
+      const sources = this.parts.toolSources.map((source) =>
+        initialised(`tools of ${source.name}`, () => source.tools({ workspace })),
+      );
+      bound = bindTools([this.parts.tools, ...sources]);
       this.toolSets.set(workspace, bound);
     }
     return bound;
+  }
+}
+
+/** What a plugin makes for a session, or PERDURE_SESSION_INITIALIZATION with the name of what could not be made. */
+export function initialised<Result>(resource: string, make: () => Result): Result {
+  try {
+    return make();
+  } catch (error) {
+    if (isPerdureError(error)) throw error;
+    throw new PerdureError('PERDURE_SESSION_INITIALIZATION', { resource, reason: reasonOf(error) }, { cause: error });
   }
 }

@@ -4,8 +4,8 @@ import { PerdureError, type Token, type TokenValue } from '@perdure/plugin-api';
 
 /**
  * Values by token. A container sees what its parent has; what it registers itself hides the parent's value of a `one`
- * token and is added to the parent's values of a `many` token. The only file that knows tsyringe: values are registered as
- * they are, so nothing is built through a child and kept by its parent.
+ * token and is added to the parent's values of a `many` token. The only file that knows tsyringe: values are registered
+ * as they are, so nothing is built through a child and kept by its parent.
  */
 export class Container {
   private constructor(

@@ -1,24 +1,28 @@
 import { sessionStream } from '@perdure/events';
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import { Composer } from '../compose/composer.js';
 import { LiveFeed } from '../live/live-feed.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import { Journal } from '../session/journal.js';
 import { LoadedSession } from '../session/loaded-session.js';
 import { loadSession } from '../session/session-loader.js';
-import { openStateSnapshot } from '../project/state-snapshot.js';
+import { SnapshotKeeper } from '../project/snapshot-keeper.js';
+import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 
-/** Reads a session from the store and puts together what works on it. `snapshot` is the revision of its newest snapshot. */
+/** Facts behind the last state snapshot at which the next is written. */
+const SNAPSHOT_EVERY = 2_000;
+
+/** Reads a session from the store and puts together what works on it. */
 export async function openSession(
   services: HostServices,
   agentId: string,
   config: SessionConfig,
   agent: () => AgentView,
-): Promise<{ readonly loaded: LoadedSession; readonly snapshot: number }> {
+): Promise<LoadedSession> {
   const { store, env, redaction } = services;
   const { key } = config;
   const batchContext = { sessionId: key.id, env, redact: <Value>(value: Value): Value => redaction.redact(value) };
@@ -46,8 +50,26 @@ export async function openSession(
     plugins: services.plugins,
     agent,
   };
-  const loaded = new LoadedSession(work, services.config.leaseTtlMs, (batch) => create(batch, agentId, config));
-  return { loaded, snapshot: start.revision };
+  const keeper = keepSnapshots(services, journal, start.revision);
+  return new LoadedSession(work, services.config.leaseTtlMs, (batch) => create(batch, agentId, config), keeper);
+}
+
+function keepSnapshots(services: HostServices, journal: Journal, newest: number): SnapshotKeeper | undefined {
+  const { projections, facts, logger } = services;
+  if (projections === undefined) return undefined;
+  const writer = new StateSnapshotWriter(projections, journal, foldDigest(facts), newest);
+  return new SnapshotKeeper(
+    journal,
+    () => writer.write(),
+    SNAPSHOT_EVERY,
+    newest,
+    (error) => {
+      logger.log('warn', 'A state snapshot could not be written.', {
+        session: journal.key.id,
+        reason: reasonOf(error),
+      });
+    },
+  );
 }
 
 /** The first fact of a session, with its first input. */

@@ -1,6 +1,5 @@
 import { keyText, type Labels, type SessionKey } from '@perdure/events';
-import { PerdureError, reasonOf } from '@perdure/plugin-api';
-import { foldDigest, StateSnapshotWriter } from '../project/state-snapshot.js';
+import { PerdureError } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -8,9 +7,6 @@ import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { openSession } from './load-session.js';
-
-/** Facts behind the last state snapshot at which the next is written. */
-const SNAPSHOT_EVERY = 2_000;
 
 /** The sessions of an agent in this process: one handle and one load for an id, however many ask at once. */
 export class SessionRegistry {
@@ -91,25 +87,8 @@ class RegisteredHome implements SessionHome {
   }
 
   private async open(): Promise<LoadedSession> {
-    const { loaded, snapshot } = await openSession(this.services, this.agentId, this.config, this.view);
-    this.loaded = loaded;
-    const { projections, facts, logger } = this.services;
-    if (projections !== undefined) {
-      const { journal } = loaded.work;
-      const writer = new StateSnapshotWriter(projections, journal, foldDigest(facts), snapshot);
-      loaded.keepSnapshots(
-        () => writer.write(),
-        SNAPSHOT_EVERY,
-        snapshot,
-        (error) => {
-          logger.log('warn', 'A state snapshot could not be written.', {
-            session: this.key.id,
-            reason: reasonOf(error),
-          });
-        },
-      );
-    }
-    return loaded;
+    this.loaded = await openSession(this.services, this.agentId, this.config, this.view);
+    return this.loaded;
   }
 
   private async letGo(reason: 'closed' | 'passivated'): Promise<void> {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { HostEnv } from '@perdure/plugin-api';
 
-/** Ids, time and chance of the system. The node's name is new with every start, so that two processes never share one. */
+/**
+ * Ids, time and chance of the system. The node's name is new with every start, so that two processes never share one.
+ */
 export function systemHostEnv(): HostEnv {
   return {
     idGenerator: { next: () => randomUUID() },

@@ -39,10 +39,10 @@ interface GrowingCall {
 }
 
 /**
- * Puts an answer together from what a provider streams, and tells every piece to a sink, part after part: a place in the
- * answer is a part and an offset, and everything before it has been told. Parts are in the order in which their first
- * content came. A text that goes on after another part began goes on as a part of its own; a text that never gets content
- * is no part. Everything that leaves is redacted.
+ * Puts an answer together from what a provider streams, and tells every piece to a sink, part after part: a place in
+ * the answer is a part and an offset, and everything before it has been told. Parts are in the order in which their
+ * first content came. A text that goes on after another part began goes on as a part of its own; a text that never gets
+ * content is no part. Everything that leaves is redacted.
  */
 export class AnswerBuilder {
   private readonly parts: (AnswerPart | undefined)[] = [];

@@ -3,7 +3,8 @@ export function excerptOf(text: string, limit: number, digest: string | undefine
   const head = safeCut(text, Math.floor(limit * 0.75));
   const tail = text.length - (limit - head);
   const where = digest === undefined ? 'The rest is not kept.' : `The whole output is the artifact ${digest}.`;
-  return `${text.slice(0, head)}\n\n[… ${tail - head} characters left out. ${where} …]\n\n${text.slice(safeCut(text, tail))}`;
+  const gap = `[… ${tail - head} characters left out. ${where} …]`;
+  return `${text.slice(0, head)}\n\n${gap}\n\n${text.slice(safeCut(text, tail))}`;
 }
 
 /** Never between the halves of a surrogate pair. */

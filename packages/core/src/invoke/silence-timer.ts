@@ -1,8 +1,8 @@
 import { PerdureError } from '@perdure/plugin-api';
 
 /**
- * Aborts a controller when nothing has come for a while. Providers do not always honour the signal that they are given, so
- * waits are raced with it.
+ * Aborts a controller when nothing has come for a while. Providers do not always honour the signal that they are given,
+ * so waits are raced with it.
  */
 export class SilenceTimer {
   private readonly timer: NodeJS.Timeout;

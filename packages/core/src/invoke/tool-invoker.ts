@@ -29,8 +29,8 @@ export interface CallDecision {
 export type AskGate = (step: GateStep, call: GatedCall) => GateResult | Promise<GateResult>;
 
 /**
- * Leads a call through the gates. It answers at once unless a gate that waits has a say; then, and only then, it answers
- * later.
+ * Leads a call through the gates. It answers at once unless a gate that waits has a say; then, and only then, it
+ * answers later.
  */
 export function decideCall(
   call: CallState,

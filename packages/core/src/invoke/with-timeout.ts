@@ -1,6 +1,6 @@
 /**
- * Runs work that may hang. Its signal aborts when the time is over or the outer signal aborts. Work that has not ended by
- * itself when the grace is over is no longer waited for: the promise rejects with the reason. `ms` may be infinite.
+ * Runs work that may hang. Its signal aborts when the time is over or the outer signal aborts. Work that has not ended
+ * by itself when the grace is over is no longer waited for: the promise rejects with the reason. `ms` may be infinite.
  */
 export async function withTimeout<Result>(
   ms: number,

@@ -1,8 +1,8 @@
 import { PerdureError } from '@perdure/plugin-api';
 
 /**
- * Where a reader of a session is: the last revision that it has whole, and while an answer grows behind that revision the
- * place in it. Which answer is meant follows from the revision: there is one at a time.
+ * Where a reader of a session is: the last revision that it has whole, and while an answer grows behind that revision
+ * the place in it. Which answer is meant follows from the revision: there is one at a time.
  */
 export interface Cursor {
   readonly revision: number;

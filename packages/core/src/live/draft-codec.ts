@@ -63,8 +63,8 @@ export function unpackRun(run: DraftRun): AnswerDelta[] {
 }
 
 /**
- * Lengths as text: a length under 36 is one character, a longer one is `[n]`, and what repeats is followed by `(times)`.
- * An answer of 100,000 tokens would else spend more on where they end than on what they say.
+ * Lengths as text: a length under 36 is one character, a longer one is `[n]`, and what repeats is followed by
+ * `(times)`. An answer of 100,000 tokens would else spend more on where they end than on what they say.
  */
 function packLengths(lengths: readonly number[]): string {
   let text = '';

@@ -1,7 +1,7 @@
 import { draftStream, type AnswerPart, type RecordedFact, type SessionKey } from '@perdure/events';
 import type { EventStore } from '@perdure/plugin-api';
 import { partsOfRuns, unpackRun, type DraftBatch } from './draft-codec.js';
-import { LiveAnswer, type AnswerKey } from './live-answer.js';
+import type { AnswerKey, LiveAnswer } from './live-answer.js';
 import type { LiveFeed } from './live-feed.js';
 
 /** What a dead owner's draft holds of an answer; `undefined` when it holds nothing of it. */

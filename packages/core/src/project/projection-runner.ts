@@ -7,8 +7,8 @@ import type { ProjectedFact, Projection } from './projection.js';
 const TRIES = 5;
 
 /**
- * Brings a projection up to everything that is stored when it is called. Rows and the place in the store change together;
- * when another process was quicker, its rows are taken and the rest is done on top of them.
+ * Brings a projection up to everything that is stored when it is called. Rows and the place in the store change
+ * together; when another process was quicker, its rows are taken and the rest is done on top of them.
  */
 export class ProjectionRunner<Row> {
   private running: Promise<void> | undefined;

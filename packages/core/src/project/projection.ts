@@ -11,8 +11,8 @@ export interface ProjectedFact {
 }
 
 /**
- * A view over the facts of all sessions: rows by key, each a fold of the facts that touch it. Pure; rows can be thrown away
- * and made again.
+ * A view over the facts of all sessions: rows by key, each a fold of the facts that touch it. Pure; rows can be thrown
+ * away and made again.
  */
 export interface Projection<Row> {
   readonly name: string;

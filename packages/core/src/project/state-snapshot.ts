@@ -14,7 +14,13 @@ import { AppendList } from '../session/append-list.js';
 import { timeOf } from '../session/fact-encoder.js';
 import type { Journal } from '../session/journal.js';
 import { emptySession, type FoldedSession } from '../session/session-loader.js';
-import { currentTurn, FOLD_VERSION, type EndedTurn, type SessionState } from '../session/session-state.js';
+import {
+  currentTurn,
+  FOLD_VERSION,
+  initialState,
+  type EndedTurn,
+  type SessionState,
+} from '../session/session-state.js';
 
 /** Items of one row. A row that is full is written once. */
 const CHUNK = 1_000;
@@ -43,8 +49,8 @@ function projectionOf(key: SessionKey): string {
 }
 
 /**
- * Opens the newest state snapshot of a session. Snapshots are caches: one that is not exactly what this build would have
- * folded from exactly this stream (another fold, a flipped byte, another chain) is passed by, and nothing is lost.
+ * Opens the newest state snapshot of a session. Snapshots are caches: one that is not exactly what this build would
+ * have folded from exactly this stream (another fold, a flipped byte, another chain) is passed by, and nothing is lost.
  */
 export async function openStateSnapshot(
   { projections, store, facts }: Pick<HostServices, 'projections' | 'store' | 'facts'>,
@@ -62,11 +68,12 @@ export async function openStateSnapshot(
   const lists = readLists(head, rows);
   if (lists === undefined) return emptySession;
   const state = {
+    ...initialState,
     ...head.rest,
     messages: AppendList.from(lists.messages as Message[]),
     context: AppendList.from(lists.context as number[]),
     ended: AppendList.from(lists.ended as EndedTurn[]),
-  } as unknown as SessionState;
+  } as SessionState;
   return { state, revision: head.revision, hash: head.hash, time: timeOf(fact) };
 }
 

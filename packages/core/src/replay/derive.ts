@@ -27,8 +27,8 @@ export interface ReplayContext {
 }
 
 /**
- * The facts that a state leads to. Ids, times and the decisions of gates that waited are inputs and come from the recorded
- * fact that is compared; nothing is derived when the state waits for an input.
+ * The facts that a state leads to. Ids, times and the decisions of gates that waited are inputs and come from the
+ * recorded fact that is compared; nothing is derived when the state waits for an input.
  */
 export async function deriveFacts(
   state: SessionState,

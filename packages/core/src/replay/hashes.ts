@@ -9,8 +9,8 @@ export function stateHash(state: SessionState): string {
 }
 
 /**
- * Hash of what a session came to: the transcript and the workspace, without ids, times, runs, epochs, attempts and usage.
- * A run that was interrupted and resumed has the hash of one that was not.
+ * Hash of what a session came to: the transcript and the workspace, without ids, times, runs, epochs, attempts and
+ * usage. A run that was interrupted and resumed has the hash of one that was not.
  */
 export function outcomeHash(state: SessionState, workspaceDigest: string | undefined): string {
   const transcript = Array.from(state.context, (place) => state.messages.at(place)).flatMap((message) =>

@@ -43,7 +43,8 @@ export interface VerifiedChain {
 
 /**
  * Reads a whole session and checks every byte of it against the chain, and the chain against an anchor. Throws
- * PERDURE_CHAIN_BROKEN with the first bad revision, or PERDURE_ANCHOR_MISMATCH when the tail is cut or the chain another.
+ * PERDURE_CHAIN_BROKEN with the first bad revision, or PERDURE_ANCHOR_MISMATCH when the tail is cut or the chain
+ * another.
  */
 export async function verifySession(store: EventStore, key: SessionKey, anchor?: Anchor): Promise<VerifiedChain> {
   const stream = sessionStream(key);

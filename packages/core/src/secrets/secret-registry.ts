@@ -65,7 +65,10 @@ export class SecretRegistry implements TextRedaction {
     return hold;
   }
 
-  /** A value with its references replaced by what they stand for. Throws PERDURE_SECRET_UNKNOWN for a name that is not registered. */
+  /**
+   * A value with its references replaced by what they stand for. Throws PERDURE_SECRET_UNKNOWN for a name that is not
+   * registered.
+   */
   resolve(value: JsonValue, tool: string): JsonValue {
     if (typeof value === 'string') return this.resolveText(value, tool);
     if (typeof value !== 'object' || value === null) return value;

@@ -7,8 +7,8 @@ export interface TextRedaction {
 }
 
 /**
- * Redacts a text that comes in pieces. It holds back what could be the beginning of a match, so that no piece of a secret
- * is let through before its end is known. The pieces that it gives add up to the redacted whole.
+ * Redacts a text that comes in pieces. It holds back what could be the beginning of a match, so that no piece of a
+ * secret is let through before its end is known. The pieces that it gives add up to the redacted whole.
  */
 export class StreamRedactor {
   private held = '';

@@ -1,4 +1,6 @@
-/** JSON text with members in the order of their keys: equal for equal values. Members that are `undefined` are left out. */
+/**
+ * JSON text with members in the order of their keys: equal for equal values. Members that are `undefined` are left out.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;

@@ -10,8 +10,8 @@ export interface ChainStart {
 }
 
 /**
- * Reads a session stream page by page and checks every fact that it gives: its own hash, and its link to the fact before
- * it when that was read too. Throws PERDURE_CHAIN_BROKEN with the first revision that is wrong.
+ * Reads a session stream page by page and checks every fact that it gives: its own hash, and its link to the fact
+ * before it when that was read too. Throws PERDURE_CHAIN_BROKEN with the first revision that is wrong.
  */
 export async function* readChain(
   store: EventStore,

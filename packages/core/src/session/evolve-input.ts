@@ -24,7 +24,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       createdAt: place.time,
     },
     labels: fact.labels,
-    ...(fact.model === undefined ? {} : { model: fact.model }),
+    model: fact.model,
   }),
 
   SessionRelabeled: (fact, state) => ({ ...state, labels: fact.labels }),
@@ -74,8 +74,11 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       turnId: fact.turnId,
       prompts: [{ promptId: fact.promptId }],
       waiting: [waiting],
+      stop: undefined,
       runs: [],
       steps: 0,
+      step: undefined,
+      concluded: undefined,
       usage: noUsage,
       firstMessage: waiting.message,
     };

@@ -2,7 +2,8 @@ import { addUsage, type PayloadOf, type ToolCallPart } from '@perdure/events';
 import type { AssistantMessage, ToolMessage, ToolResultPart } from '@perdure/plugin-api';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
 import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
-import { updateCall, updateStep } from './turn-update.js';
+import { copyCall, copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
+import { updateCall, withStep } from './turn-update.js';
 
 type StepFacts =
   | 'StepStarted'
@@ -19,80 +20,77 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
   StepStarted: (fact, state) => {
     const turn = state.open[0];
     if (turn === undefined) return state;
-    const joined = new Set(fact.joined);
-    let context = state.context;
-    for (const { id, message } of [...state.notices, ...turn.waiting])
-      if (joined.has(id)) context = context.push(message);
-    const step: OpenStep = { stepId: fact.stepId, index: fact.index, failures: 0, calls: [] };
-    const { concluded: _, ...going } = turn;
-    const next: OpenTurn = {
-      ...going,
-      waiting: joined.size === 0 ? turn.waiting : turn.waiting.filter(({ id }) => !joined.has(id)),
-      steps: fact.index + 1,
-      step,
-    };
-    return {
-      ...state,
-      context,
-      notices: joined.size === 0 ? state.notices : state.notices.filter(({ id }) => !joined.has(id)),
-      open: [next, ...state.open.slice(1)],
-      lastStep: { stepId: fact.stepId, view: fact.view },
-      ...(fact.view.tools.names === undefined ? {} : { toolNames: fact.view.tools.names }),
-    };
+    const next = copyState(state);
+    const going = copyTurn(turn);
+    going.step = newStep(fact.stepId, fact.index);
+    going.steps = fact.index + 1;
+    going.concluded = undefined;
+    if (fact.joined.length > 0) {
+      const joined = new Set(fact.joined);
+      for (const { id, message } of [...state.notices, ...turn.waiting]) {
+        if (joined.has(id)) next.context = next.context.push(message);
+      }
+      going.waiting = turn.waiting.filter(({ id }) => !joined.has(id));
+      next.notices = state.notices.filter(({ id }) => !joined.has(id));
+    }
+    next.open = withFirst(state.open, going);
+    next.lastStep = { stepId: fact.stepId, view: fact.view };
+    if (fact.setup !== undefined) next.setup = fact.setup;
+    return next;
   },
 
   StepCheckpointed: (_, state) => {
     const turn = state.open[0];
     if (turn?.step === undefined) return state;
-    const { step, ...rest } = turn;
-    const concluded = step.answer !== undefined && step.calls.length === 0 ? { concluded: step.answer.finish } : {};
-    return { ...state, open: [{ ...rest, ...concluded }, ...state.open.slice(1)] };
+    const { answer, calls } = turn.step;
+    const going = copyTurn(turn);
+    going.step = undefined;
+    if (answer !== undefined && calls.length === 0) going.concluded = answer.finish;
+    const next = copyState(state);
+    next.open = withFirst(state.open, going);
+    return next;
   },
 
   ModelAnswered: (fact, state, place) => {
-    const counted: SessionState = { ...state, usage: addUsage(state.usage, fact.usage) };
+    const next = copyState(state);
+    next.usage = addUsage(state.usage, fact.usage);
     const turn = state.open[0];
-    if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return counted;
-    const message = assistantMessage(state, turn.turnId, fact, 'complete', place);
-    const calls = fact.parts.flatMap((part) => (part.type === 'tool-call' ? [callOf(part)] : []));
-    const answer = { messageId: fact.messageId, finish: fact.finish, usage: fact.usage };
-    const next: OpenTurn = {
-      ...turn,
-      usage: addUsage(turn.usage, fact.usage),
-      step: { ...stepOf(turn, fact.stepId), answer, calls },
-    };
-    return {
-      ...counted,
-      messages: state.messages.push(message),
-      context: state.context.push(state.messages.length),
-      open: [next, ...state.open.slice(1)],
-    };
+    if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return next;
+    const step = copyStep(stepOf(turn, fact.stepId));
+    step.answer = { messageId: fact.messageId, finish: fact.finish, usage: fact.usage };
+    step.calls = callsOf(fact.parts);
+    const going = copyTurn(turn);
+    going.usage = addUsage(turn.usage, fact.usage);
+    going.step = step;
+    next.open = withFirst(state.open, going);
+    next.context = state.context.push(state.messages.length);
+    next.messages = state.messages.push(assistantMessage(state, turn.turnId, fact, 'complete', place));
+    return next;
   },
 
-  ModelCallFailed: (fact, state) =>
-    updateStep(state, ({ interrupted: _, ...step }) => ({
-      ...step,
-      failures: step.failures + 1,
-      lastFailure: {
-        failure: fact.failure,
-        retryable: fact.retryable,
-        ...(fact.retryAfterMs === undefined ? {} : { retryAfterMs: fact.retryAfterMs }),
-      },
-    })),
+  ModelCallFailed: (fact, state) => {
+    const turn = state.open[0];
+    if (turn?.step === undefined) return state;
+    const { failure, retryable, retryAfterMs } = fact;
+    const step = copyStep(turn.step);
+    step.interrupted = undefined;
+    step.failures = turn.step.failures + 1;
+    step.lastFailure = { failure, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    return withStep(state, turn, step);
+  },
 
   AnswerInterrupted: (fact, state, place) => {
     const turn = state.open[0];
     if (turn === undefined) return state;
     const message = assistantMessage(state, turn.turnId, fact, 'interrupted', place);
-    const shown = fact.reason === 'stopped' && message.parts.some((part) => part.type === 'text' && part.text !== '');
-    const next: OpenTurn = { ...turn, step: { ...stepOf(turn, fact.stepId), interrupted: fact.reason } };
-    return {
-      ...state,
-      messages: state.messages.push(message),
-      // What a person stopped they have read; what broke off is asked again and must not be answered twice.
-      context: shown ? state.context.push(state.messages.length) : state.context,
-      open: [next, ...state.open.slice(1)],
-    };
+    const step = copyStep(stepOf(turn, fact.stepId));
+    step.interrupted = fact.reason;
+    const next = copyState(withStep(state, turn, step));
+    // What a person stopped they have read; what broke off is asked again and must not be answered twice.
+    const isShown = fact.reason === 'stopped' && message.parts.some((part) => part.type === 'text' && part.text !== '');
+    if (isShown) next.context = state.context.push(state.messages.length);
+    next.messages = state.messages.push(message);
+    return next;
   },
 
   ToolCallDecided: (fact, state) => {
@@ -101,59 +99,87 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
       decision: fact.decision,
       effect: fact.effect,
       argumentDigest: fact.argumentDigest,
-      ...(denied === undefined
-        ? {}
-        : { failure: { code: denied.code ?? 'PERDURE_TOOL_DENIED', message: denied.reason ?? 'denied' } }),
+      failure: denied && { code: denied.code ?? 'PERDURE_TOOL_DENIED', message: denied.reason ?? 'denied' },
     };
-    if (fact.origin === 'model') return updateCall(state, fact.callId, (call) => ({ ...call, decision }));
-    const call: CallState = {
-      callId: fact.callId,
-      name: fact.name,
-      origin: 'host',
-      ...(fact.input === undefined ? {} : { input: fact.input }),
-      decision,
-    };
-    return { ...state, hostCalls: [...state.hostCalls, call] };
+    if (fact.origin === 'model') {
+      return updateCall(state, fact.callId, (call) => {
+        const decided = copyCall(call);
+        decided.decision = decision;
+        return decided;
+      });
+    }
+    const { callId, name, input } = fact;
+    const next = copyState(state);
+    next.hostCalls = [...state.hostCalls, { ...newCall(callId, name), origin: 'host', input, decision }];
+    return next;
   },
 
-  ToolCallStarted: (fact, state) =>
-    updateCall(state, fact.callId, (call) => ({
-      ...call,
-      started: {
-        attempt: fact.attempt,
-        effect: fact.effect,
-        idempotencyKey: fact.idempotencyKey,
-        epoch: state.ownership.epoch,
-      },
-    })),
+  ToolCallStarted: (fact, state) => {
+    const { attempt, effect, idempotencyKey } = fact;
+    const { epoch } = state.ownership;
+    return updateCall(state, fact.callId, (call) => {
+      const started = copyCall(call);
+      started.started = { attempt, effect, idempotencyKey, epoch };
+      return started;
+    });
+  },
 
   ToolCallSettled: (fact, state, place) => {
     if (state.hostCalls.some(({ callId }) => callId === fact.callId)) {
-      return { ...state, hostCalls: state.hostCalls.filter(({ callId }) => callId !== fact.callId) };
+      const next = copyState(state);
+      next.hostCalls = state.hostCalls.filter(({ callId }) => callId !== fact.callId);
+      return next;
     }
     const turn = state.open[0];
     const call = turn?.step?.calls.find(({ callId }) => callId === fact.callId);
     if (turn?.step === undefined || call === undefined || call.settled !== undefined) return state;
-    const calls = turn.step.calls.map((other) => (other === call ? { ...call, settled: fact.status } : other));
-    const part: ToolResultPart = { type: 'tool-result', name: call.name, ...resultOf(fact) };
-    return withResult(state, turn, { ...turn.step, calls }, part, place);
+    const settled = copyCall(call);
+    settled.settled = fact.status;
+    const step = copyStep(turn.step);
+    step.calls = turn.step.calls.map((other) => (other === call ? settled : other));
+    return withResult(state, turn, step, resultOf(fact, call.name), place);
   },
 };
 
 /** A reader that passes by the details of closed steps meets answers without the start of their step. */
 function stepOf(turn: OpenTurn, stepId: string): OpenStep {
-  if (turn.step?.stepId === stepId) return turn.step;
-  return { stepId, index: turn.steps, failures: 0, calls: [] };
+  return turn.step?.stepId === stepId ? turn.step : newStep(stepId, turn.steps);
 }
 
-function callOf(part: ToolCallPart): CallState {
+function newStep(stepId: string, index: number): OpenStep {
   return {
-    callId: part.callId,
-    name: part.name,
-    origin: 'model',
-    ...(part.input === undefined ? {} : { input: part.input }),
-    ...(part.invalidInput === undefined ? {} : { invalidInput: part.invalidInput }),
+    stepId,
+    index,
+    failures: 0,
+    lastFailure: undefined,
+    interrupted: undefined,
+    answer: undefined,
+    calls: [],
+    results: undefined,
   };
+}
+
+function newCall(callId: string, name: string): CallState {
+  return {
+    callId,
+    name,
+    origin: 'model',
+    input: undefined,
+    invalidInput: undefined,
+    decision: undefined,
+    started: undefined,
+    settled: undefined,
+  };
+}
+
+function callsOf(parts: PayloadOf<'ModelAnswered'>['parts']): readonly CallState[] {
+  const calls: CallState[] = [];
+  for (const part of parts) if (part.type === 'tool-call') calls.push(callOf(part));
+  return calls;
+}
+
+function callOf({ callId, name, input, invalidInput }: ToolCallPart): CallState {
+  return { ...newCall(callId, name), input, invalidInput };
 }
 
 function assistantMessage(
@@ -175,14 +201,17 @@ function assistantMessage(
   };
 }
 
-function resultOf(fact: PayloadOf<'ToolCallSettled'>): Omit<ToolResultPart, 'type' | 'name'> {
-  return {
+function resultOf(fact: PayloadOf<'ToolCallSettled'>, name: string): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    name,
     callId: fact.callId,
     status: fact.status,
-    ...(fact.output === undefined ? {} : { output: fact.output }),
-    ...(fact.artifact === undefined ? {} : { artifact: fact.artifact }),
-    ...(fact.failure === undefined ? {} : { failure: fact.failure }),
   };
+  if (fact.output !== undefined) part.output = fact.output;
+  if (fact.artifact !== undefined) part.artifact = fact.artifact;
+  if (fact.failure !== undefined) part.failure = fact.failure;
+  return part;
 }
 
 /** Results stand in the order of the calls, whichever came first. */
@@ -198,8 +227,9 @@ function withResult(
     const order = step.calls.map(({ callId }) => callId);
     const parts = [...existing.parts, part].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
     const message: ToolMessage = { ...existing, revision: existing.revision + 1, parts };
-    const open = [{ ...turn, step }, ...state.open.slice(1)];
-    return { ...state, messages: state.messages.with(step.results, message), open };
+    const next = copyState(withStep(state, turn, step));
+    next.messages = state.messages.with(step.results, message);
+    return next;
   }
   const message: ToolMessage = {
     id: `${step.stepId}.results`,
@@ -210,11 +240,10 @@ function withResult(
     role: 'tool',
     parts: [part],
   };
-  const open = [{ ...turn, step: { ...step, results: state.messages.length } }, ...state.open.slice(1)];
-  return {
-    ...state,
-    messages: state.messages.push(message),
-    context: state.context.push(state.messages.length),
-    open,
-  };
+  const first = copyStep(step);
+  first.results = state.messages.length;
+  const next = copyState(withStep(state, turn, first));
+  next.context = state.context.push(state.messages.length);
+  next.messages = state.messages.push(message);
+  return next;
 }

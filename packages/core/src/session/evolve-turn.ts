@@ -62,10 +62,7 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     return { ...next, model: requested.change.model };
   },
 
-  SystemSnapshotTaken: (fact, state) => {
-    const { system: _, ...rest } = state;
-    return fact.blocks === undefined ? rest : { ...rest, system: fact.blocks };
-  },
+  SystemSnapshotTaken: (fact, state) => ({ ...state, system: fact.blocks }),
 
   HistoryCompacted: (fact, state) => ({
     ...state,
@@ -79,9 +76,10 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
   PluginSetChanged: (fact, state) => ({ ...state, plugins: fact.plugins }),
 };
 
-/** A step whose model call was not answered does not outlive its run: the next run asks again, with a view of its own. */
+/**
+ * A step whose model call was not answered does not outlive its run: the next run asks again, with a view of its own.
+ */
 function withoutUnansweredStep(turn: OpenTurn): OpenTurn {
   if (turn.step === undefined || turn.step.answer !== undefined) return turn;
-  const { step: _, ...rest } = turn;
-  return rest;
+  return { ...turn, step: undefined };
 }

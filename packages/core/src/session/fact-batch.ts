@@ -49,9 +49,12 @@ export class FactBatch {
     return this.current;
   }
 
-  /** Adds a fact that says what comes next. On a conflict the whole decision is made again. */
+  /**
+   * Adds a fact that says what comes next. On a conflict the whole decision is made again. Such facts are made of what
+   * the runtime itself worked out, and their types hold them to the schema; what comes from outside is checked.
+   */
   add<Type extends CoreType>(type: Type, payload: PayloadOf<Type>, scope: FactScope, actor: Actor): void {
-    this.keep(draftFact(type, payload, scope, actor, this.current.ownership.epoch, this.context));
+    this.keep(makeFact(type, payload, scope, actor, this.current.ownership.epoch, this.context));
   }
 
   /** Adds a fact that says what happened. It keeps its id however often the batch is decided again. */
@@ -62,7 +65,7 @@ export class FactBatch {
   }
 }
 
-/** Makes a fact: without secrets, valid by its schema, with its id and time. */
+/** Makes a fact of what came from outside: checked by its schema, without secrets, with its id and time. */
 export function draftFact<Type extends CoreType>(
   type: Type,
   payload: PayloadOf<Type>,
@@ -71,12 +74,22 @@ export function draftFact<Type extends CoreType>(
   epoch: number,
   context: BatchContext,
 ): DraftedFact<Type> {
-  const clean = context.redact(payload);
-  const checked = coreDefinition(type).schema.safeParse(clean);
+  const checked = coreDefinition(type).schema.safeParse(payload);
   if (!checked.success) {
     const issue = checked.error.issues[0];
     throw new PerdureError('PERDURE_INTERNAL', { reason: `${type}.${issue?.path.join('.')}: ${issue?.message}` });
   }
+  return makeFact(type, payload, scope, actor, epoch, context);
+}
+
+function makeFact<Type extends CoreType>(
+  type: Type,
+  payload: PayloadOf<Type>,
+  scope: FactScope,
+  actor: Actor,
+  epoch: number,
+  context: BatchContext,
+): DraftedFact<Type> {
   const id = context.env.idGenerator.next(`${context.sessionId}-${epoch}-${catalogue[type].lane}`);
-  return { type, payload: clean, scope, actor, id, time: context.env.clock.now() };
+  return { type, payload: context.redact(payload), scope, actor, id, time: context.env.clock.now() };
 }

@@ -24,9 +24,10 @@ export function encodeBatch(
   const encoded = facts.map((fact) => {
     const { type } = fact;
     const definition = coreDefinition(type);
-    if (fact.scope !== scope) {
+    if (!isSameScope(fact.scope, scope)) {
       scope = fact.scope;
-      scoped = `${shared}${member('turnId', scope.turnId)}${member('runId', scope.runId)}${member('stepId', scope.stepId)}`;
+      const { turnId, runId, stepId } = scope;
+      scoped = `${shared}${member('turnId', turnId)}${member('runId', runId)}${member('stepId', stepId)}`;
     }
     const rest = `,"time":${fact.time},"lane":"${definition.lane}"${actorMember(fact.actor)}`;
     const head = `${scoped}${rest},"schemaVersion":${definition.version}`;
@@ -46,8 +47,13 @@ export function encodeBatch(
  */
 function sharedHead({ sessionId, labels, epoch }: BatchFrame): string {
   const { tenantId, principal, agentTemplateId, correlationId } = labels;
-  const named = `${member('tenantId', tenantId)}${member('principal', principal)}${member('agentTemplateId', agentTemplateId)}`;
-  return `{"sessionId":${JSON.stringify(sessionId)}${named}${member('correlationId', correlationId)},"epoch":${epoch}`;
+  const named = `${member('tenantId', tenantId)}${member('principal', principal)}`;
+  const others = `${member('agentTemplateId', agentTemplateId)}${member('correlationId', correlationId)}`;
+  return `{"sessionId":${JSON.stringify(sessionId)}${named}${others},"epoch":${epoch}`;
+}
+
+function isSameScope(a: FactScope, b: FactScope | undefined): boolean {
+  return b !== undefined && a.turnId === b.turnId && a.runId === b.runId && a.stepId === b.stepId;
 }
 
 function member(name: string, value: string | undefined): string {
@@ -78,7 +84,10 @@ export function eventId(hostId: string): string {
 
 const TIME_MEMBER = '"time":';
 
-/** The time of a stored fact, without parsing its whole metadata. A quote inside a text is escaped, so no label can be mistaken. */
+/**
+ * The time of a stored fact, without parsing its whole metadata. A quote inside a text is escaped, so no label can be
+ * mistaken.
+ */
 export function timeOf(fact: Pick<RecordedFact, 'metadata'>): number {
   const at = fact.metadata.lastIndexOf(TIME_MEMBER);
   return at < 0 ? 0 : Number.parseInt(fact.metadata.slice(at + TIME_MEMBER.length, at + 30), 10);

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { JsonValue, Labels, PayloadOf } from '@perdure/events';
+import { noUsage, type JsonValue, type Labels, type PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
   PerdureError,
@@ -8,7 +8,6 @@ import {
   type ToolOutcome,
   type TurnResult,
 } from '@perdure/plugin-api';
-import { noUsage } from '@perdure/events';
 import type { EventSource } from '../live/event-reader.js';
 import { followDraft } from '../live/draft-reader.js';
 import { Executor } from '../turn/executor.js';
@@ -18,10 +17,12 @@ import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
 import type { CommittedFact } from './journal.js';
 import { readCommitted } from './read-committed.js';
+import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { missingParts } from './missing-parts.js';
 import { isRunnable, releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
 import { SessionIndex } from './session-index.js';
 import { currentTurn, type SessionState } from './session-state.js';
+import { TurnWaiters } from './turn-waiters.js';
 
 /** Facts that others append to a session that this node owns. */
 const INPUT_TYPES = [
@@ -46,17 +47,18 @@ export class LoadedSession {
   private following: AbortController | undefined;
   private readonly closing = new AbortController();
   private failure: PerdureError | undefined;
-  private readonly waiters = new Map<string, Set<(result: TurnResult) => void>>();
-  private watch: NodeJS.Timeout | undefined;
-  private lastSnapshot: () => Promise<void> = () => Promise.resolve();
+  private readonly waiters: TurnWaiters;
 
   constructor(
     readonly work: SessionWork,
-    private readonly ttlMs: number,
+    ttlMs: number,
     /** Opens the stream of a session that has no facts yet. */
     private readonly create: (batch: FactBatch) => void,
+    private readonly snapshots: SnapshotKeeper | undefined,
   ) {
     this.index = new SessionIndex(() => work.journal.state);
+    // An owner elsewhere may die; whoever waits for a turn looks after it.
+    this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal);
     work.journal.onCommit((facts) => {
@@ -75,28 +77,6 @@ export class LoadedSession {
     return this.held !== undefined && this.held.epoch === this.work.journal.state.ownership.epoch;
   }
 
-  /** Has a snapshot of the state written when enough facts have come, beside the work, and when the session is let go. */
-  keepSnapshots(write: () => Promise<void>, every: number, newest: number, onError: (error: unknown) => void): void {
-    const { journal } = this.work;
-    let last = newest;
-    let writing: Promise<void> | undefined;
-    const begin = (): Promise<void> => {
-      last = journal.head;
-      writing ??= write()
-        .catch(onError)
-        .finally(() => {
-          writing = undefined;
-        });
-      return writing;
-    };
-    journal.onCommit(() => {
-      if (journal.head - last >= every && writing === undefined) setImmediate(() => void begin());
-    });
-    // A short session is folded as quickly as a snapshot is read.
-    this.lastSnapshot = () =>
-      journal.head - last >= every / 10 || writing !== undefined ? begin() : Promise.resolve();
-  }
-
   /** Begins to follow what others append. */
   follow(): void {
     if (this.closing.signal.aborted || this.following !== undefined) return;
@@ -112,8 +92,8 @@ export class LoadedSession {
   }
 
   /**
-   * Appends an input. A session that has no facts yet is created with it. Ids for the input are made before the first try
-   * and are the same in every other.
+   * Appends an input. A session that has no facts yet is created with it. Ids for the input are made before the first
+   * try and are the same in every other.
    */
   accept<Result>(decide: (batch: FactBatch, ids: InputIds) => Result): Promise<Result> {
     const { journal, env, key } = this.work;
@@ -183,12 +163,7 @@ export class LoadedSession {
     if (result !== undefined) return Promise.resolve(result);
     if (this.failure !== undefined || this.signal.aborted) return Promise.resolve(this.suspended(turnId));
     this.follow();
-    // An owner elsewhere may die; whoever waits for a turn looks after it.
-    this.watch ??= setInterval(() => this.lookAfter(), this.ttlMs / 2);
-    return new Promise((resolve) => {
-      const waiting = this.waiters.get(turnId) ?? new Set();
-      this.waiters.set(turnId, waiting.add(resolve));
-    });
+    return this.waiters.wait(turnId);
   }
 
   async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
@@ -205,11 +180,11 @@ export class LoadedSession {
       await executor?.suspend(graceMs);
       if (held !== undefined && this.failure === undefined)
         await releaseOwnership(this.work.journal, held, this.work.env, reason);
-      if (this.failure === undefined) await this.lastSnapshot();
+      if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
       this.closing.abort(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id }));
       this.following?.abort();
-      this.answerWaiters((turnId) => this.suspended(turnId));
+      this.waiters.answer((turnId) => this.suspended(turnId));
       this.work.feed.pulse.beat();
     }
   }
@@ -241,22 +216,10 @@ export class LoadedSession {
         return undefined;
       case 'RunEnded':
       case 'PromptCancelled':
-        return this.answerWaiters((turnId) => this.index.resultOf(turnId));
+        return this.waiters.answer((turnId) => this.index.resultOf(turnId));
       default:
         return undefined;
     }
-  }
-
-  private answerWaiters(answer: (turnId: string) => TurnResult | undefined): void {
-    for (const [turnId, waiting] of this.waiters) {
-      const result = answer(turnId);
-      if (result === undefined) continue;
-      this.waiters.delete(turnId);
-      for (const resolve of waiting) resolve(result);
-    }
-    if (this.waiters.size > 0) return;
-    clearInterval(this.watch);
-    this.watch = undefined;
   }
 
   private lookAfter(): void {
@@ -276,7 +239,7 @@ export class LoadedSession {
   private fail(error: unknown): void {
     const reason = reasonOf(error);
     this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
-    this.answerWaiters((turnId) => this.suspended(turnId));
+    this.waiters.answer((turnId) => this.suspended(turnId));
   }
 
   private refollow(): void {

@@ -8,8 +8,8 @@ export interface MissingPart {
 
 /** What the last step of a session relied on and an agent does not have. */
 export function missingParts(state: SessionState, agent: AgentView): readonly MissingPart[] {
-  const view = state.lastStep?.view;
-  if (view === undefined) return [];
+  const { setup } = state;
+  if (setup === undefined) return [];
   const tools = agent.toolSet(state.identity?.workspace).tools;
   const missing = <Kind extends MissingPart['kind']>(
     kind: Kind,
@@ -17,8 +17,8 @@ export function missingParts(state: SessionState, agent: AgentView): readonly Mi
     has: (id: string) => boolean,
   ) => ids.filter((id) => !has(id)).map((id) => ({ kind, id }));
   return [
-    ...missing('model', [view.model.name], (id) => agent.parts.models.has(id)),
-    ...missing('gate', view.gates, (id) => agent.gateIds.includes(id)),
-    ...missing('tool', state.toolNames ?? [], (id) => tools.has(id)),
+    ...missing('model', [setup.model.name], (id) => agent.parts.models.has(id)),
+    ...missing('gate', setup.gates, (id) => agent.gateIds.includes(id)),
+    ...missing('tool', setup.tools.names, (id) => tools.has(id)),
   ];
 }

@@ -62,8 +62,8 @@ export class NodeLease {
   }
 
   /**
-   * Whether another node counts as alive. A node whose mark is gone is dead at once; else it is alive until this process
-   * has watched its lease for one time to live without seeing it renewed.
+   * Whether another node counts as alive. A node whose mark is gone is dead at once; else it is alive until this
+   * process has watched its lease for one time to live without seeing it renewed.
    */
   async isAlive(node: string, incarnation: string): Promise<boolean> {
     // There is one process for a name. This one has it, so whatever ran under it before is gone.

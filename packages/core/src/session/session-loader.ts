@@ -48,7 +48,9 @@ export async function loadSession(
   return folded;
 }
 
-/** The revision of the last StepStarted when the stream behind `from` is long; `undefined` when it may be read whole. */
+/**
+ * The revision of the last StepStarted when the stream behind `from` is long; `undefined` when it may be read whole.
+ */
 async function findLastStep(store: EventStore, stream: string, from: number): Promise<number | undefined> {
   const newest = await store.read(stream, { direction: 'backwards', limit: SHORT });
   if (newest.next === undefined || newest.next < from) return undefined;

@@ -9,6 +9,7 @@ import type {
   Labels,
   RunStatus,
   SettlementStatus,
+  StepSetup,
   StepView,
   SystemBlock,
   Usage,
@@ -25,10 +26,10 @@ export const FOLD_VERSION = 1;
  * survives JSON, so that it can be hashed and kept as a snapshot.
  */
 export interface SessionState {
-  readonly identity?: SessionIdentity;
+  readonly identity: SessionIdentity | undefined;
   readonly labels: Labels;
   /** The session's own model by name; the agent's when absent. */
-  readonly model?: string;
+  readonly model: string | undefined;
   readonly ownership: Ownership;
   /** Turns that have not ended, in order; the first is the one that runs or is next. */
   readonly open: readonly OpenTurn[];
@@ -37,23 +38,23 @@ export interface SessionState {
   /** Indexes into `messages`: what models see, in their order. */
   readonly context: AppendList<number>;
   /** Stands for everything that compaction took out of `context`. */
-  readonly summary?: string;
+  readonly summary: string | undefined;
   /** How often `context` was rewritten. */
   readonly compactions: number;
   readonly changes: readonly PendingChange[];
   /** The system prompt, when it is frozen. */
-  readonly system?: readonly SystemBlock[];
-  readonly plugins?: readonly ActivePlugin[];
+  readonly system: readonly SystemBlock[] | undefined;
+  readonly plugins: readonly ActivePlugin[] | undefined;
   /** Calls of the host that are not settled. */
   readonly hostCalls: readonly CallState[];
   /** Messages that wait for the next step of any turn: results that came too late. */
   readonly notices: readonly WaitingMessage[];
-  readonly lastStep?: { readonly stepId: string; readonly view: StepView };
-  /** The names behind the digest of the last tool set that a step recorded. */
-  readonly toolNames?: readonly string[];
+  /** What the last step was made with. */
+  readonly setup: StepSetup | undefined;
+  readonly lastStep: { readonly stepId: string; readonly view: StepView } | undefined;
   readonly usage: Usage;
   /** A fact that this build does not know and must not run past. */
-  readonly newer?: { readonly type: string; readonly version: number; readonly revision: number };
+  readonly newer: { readonly type: string; readonly version: number; readonly revision: number } | undefined;
 }
 
 export interface SessionIdentity {
@@ -81,13 +82,13 @@ export interface OpenTurn {
   readonly prompts: readonly { readonly promptId: string; readonly cancelled?: true }[];
   /** Prompts that no step has taken in. */
   readonly waiting: readonly WaitingMessage[];
-  readonly stop?: { readonly reason?: string };
+  readonly stop: { readonly reason?: string } | undefined;
   readonly runs: readonly RunState[];
   /** The index that the next step of this turn gets. */
   readonly steps: number;
-  readonly step?: OpenStep;
+  readonly step: OpenStep | undefined;
   /** The last step's answer asked for nothing more: the turn ends unless someone has something to add. */
-  readonly concluded?: FinishReason;
+  readonly concluded: FinishReason | undefined;
   readonly usage: Usage;
   readonly firstMessage: number;
 }
@@ -105,33 +106,38 @@ export interface OpenStep {
   readonly index: number;
   /** Tries of the model call that failed. */
   readonly failures: number;
-  readonly lastFailure?: { readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number };
-  readonly interrupted?: 'stopped' | 'failed' | 'crashed' | 'handed-over';
-  readonly answer?: { readonly messageId: string; readonly finish: FinishReason; readonly usage: Usage };
+  readonly lastFailure:
+    { readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number } | undefined;
+  readonly interrupted: 'stopped' | 'failed' | 'crashed' | 'handed-over' | undefined;
+  readonly answer: { readonly messageId: string; readonly finish: FinishReason; readonly usage: Usage } | undefined;
   readonly calls: readonly CallState[];
   /** Index of the message that holds the results. */
-  readonly results?: number;
+  readonly results: number | undefined;
 }
 
 export interface CallState {
   readonly callId: string;
   readonly name: string;
   readonly origin: CallOrigin;
-  readonly input?: JsonValue;
-  readonly invalidInput?: string;
-  readonly decision?: {
-    readonly decision: 'allow' | 'deny';
-    readonly failure?: Failure;
-    readonly effect: EffectContract;
-    readonly argumentDigest: string;
-  };
-  readonly started?: {
-    readonly attempt: number;
-    readonly effect: EffectContract;
-    readonly idempotencyKey: string;
-    readonly epoch: number;
-  };
-  readonly settled?: SettlementStatus;
+  readonly input: JsonValue | undefined;
+  readonly invalidInput: string | undefined;
+  readonly decision:
+    | {
+        readonly decision: 'allow' | 'deny';
+        readonly failure: Failure | undefined;
+        readonly effect: EffectContract;
+        readonly argumentDigest: string;
+      }
+    | undefined;
+  readonly started:
+    | {
+        readonly attempt: number;
+        readonly effect: EffectContract;
+        readonly idempotencyKey: string;
+        readonly epoch: number;
+      }
+    | undefined;
+  readonly settled: SettlementStatus | undefined;
 }
 
 export interface EndedTurn {
@@ -153,17 +159,25 @@ export interface PendingChange {
 }
 
 export const initialState: SessionState = {
+  identity: undefined,
   labels: {},
+  model: undefined,
   ownership: { epoch: 0, handedOver: false },
   open: [],
   ended: AppendList.empty(),
   messages: AppendList.empty(),
   context: AppendList.empty(),
+  summary: undefined,
   compactions: 0,
   changes: [],
+  system: undefined,
+  plugins: undefined,
   hostCalls: [],
   notices: [],
+  setup: undefined,
+  lastStep: undefined,
   usage: noUsage,
+  newer: undefined,
 };
 
 /** The run of a turn that is going on, if there is one. */

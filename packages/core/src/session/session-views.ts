@@ -75,7 +75,7 @@ export function sessionSnapshot(
       state: state.open.length > 0 ? 'Active' : 'Completed',
       messages: [...state.messages],
       total_usage: state.usage,
-      model_name: state.model ?? state.lastStep?.view.model.name ?? null,
+      model_name: state.model ?? state.setup?.model.name ?? null,
       tool_names: toolNames,
       created_at: Math.floor((identity?.createdAt ?? 0) / 1_000),
       updated_at: Math.floor(journal.time / 1_000),

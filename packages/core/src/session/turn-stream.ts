@@ -11,8 +11,8 @@ export interface AcceptedTurn {
 }
 
 /**
- * The events of one turn, from its acceptance to its end. The turn runs whether or not anyone reads; a refusal is thrown to
- * the reader and told by `finished`, which always resolves.
+ * The events of one turn, from its acceptance to its end. The turn runs whether or not anyone reads; a refusal is
+ * thrown to the reader and told by `finished`, which always resolves.
  */
 export function turnStream(
   session: string,

@@ -1,25 +1,40 @@
 import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import { copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
 
 /** The state with one open turn changed. */
 export function updateTurn(state: SessionState, turnId: string, change: (turn: OpenTurn) => OpenTurn): SessionState {
-  return { ...state, open: state.open.map((turn) => (turn.turnId === turnId ? change(turn) : turn)) };
+  const next = copyState(state);
+  next.open = state.open.map((turn) => (turn.turnId === turnId ? change(turn) : turn));
+  return next;
 }
 
-/** The state with the open step of the running turn changed. */
-export function updateStep(state: SessionState, change: (step: OpenStep, turn: OpenTurn) => OpenStep): SessionState {
-  const turn = state.open[0];
-  if (turn?.step === undefined) return state;
-  const step = change(turn.step, turn);
-  return { ...state, open: [{ ...turn, step }, ...state.open.slice(1)] };
+/** The state with another step, or none, in the turn that runs. */
+export function withStep(state: SessionState, turn: OpenTurn, step: OpenStep | undefined): SessionState {
+  const changed = copyTurn(turn);
+  changed.step = step;
+  const next = copyState(state);
+  next.open = withFirst(state.open, changed);
+  return next;
 }
 
 /** The state with one unsettled call changed, wherever it stands. */
 export function updateCall(state: SessionState, callId: string, change: (call: CallState) => CallState): SessionState {
   if (state.hostCalls.some((call) => call.callId === callId)) {
-    return { ...state, hostCalls: state.hostCalls.map((call) => (call.callId === callId ? change(call) : call)) };
+    const next = copyState(state);
+    next.hostCalls = replaceCall(state.hostCalls, callId, change);
+    return next;
   }
-  return updateStep(state, (step) => ({
-    ...step,
-    calls: step.calls.map((call) => (call.callId === callId ? change(call) : call)),
-  }));
+  const turn = state.open[0];
+  if (turn?.step === undefined) return state;
+  const step = copyStep(turn.step);
+  step.calls = replaceCall(turn.step.calls, callId, change);
+  return withStep(state, turn, step);
+}
+
+function replaceCall(
+  calls: readonly CallState[],
+  callId: string,
+  change: (call: CallState) => CallState,
+): readonly CallState[] {
+  return calls.map((call) => (call.callId === callId ? change(call) : call));
 }

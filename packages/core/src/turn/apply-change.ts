@@ -5,7 +5,9 @@ import type { FactBatch } from '../session/fact-batch.js';
 import type { PendingChange } from '../session/session-state.js';
 import { NODE, scopeOf } from './record-intent.js';
 
-/** Lets a requested change take effect at a step boundary. One that cannot is answered with its reason; none is lost. */
+/**
+ * Lets a requested change take effect at a step boundary. One that cannot is answered with its reason; none is lost.
+ */
 export function applyChange(
   batch: FactBatch,
   { changeId, change }: PendingChange,

@@ -4,8 +4,8 @@ const LONGEST_MS = 30_000;
 const LONGEST_ASKED_MS = 120_000;
 
 /**
- * Waits before another try: as long as the provider asks, else twice as long each time. The wait is spread, so that many
- * sessions that failed together do not come back together. Ends early when the signal aborts.
+ * Waits before another try: as long as the provider asks, else twice as long each time. The wait is spread, so that
+ * many sessions that failed together do not come back together. Ends early when the signal aborts.
  */
 export async function backOff(
   failures: number,

@@ -60,12 +60,16 @@ async function runCall(
 
 type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;
 
-/** An output that is larger than a model should see goes to the artifact store whole, and to the fact as an excerpt. */
+/**
+ * An output that is larger than a model should see, or than a fact may be, goes to the artifact store whole and to the
+ * fact as an excerpt.
+ */
 async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionWork): Promise<Bounded> {
   const { output } = outcome;
   if (output === undefined) return outcome;
   const text = typeof output === 'string' ? output : JSON.stringify(output);
-  const limit = agent.parts.limits.maxOutputCharacters;
+  // A character may take six bytes in a fact, and there must be room for the rest of it.
+  const limit = Math.min(agent.parts.limits.maxOutputCharacters, Math.floor(work.store.limits.maxEventBytes / 8));
   if (text.length <= limit) return outcome;
   const artifact = await keepWhole(text, typeof output === 'string', work);
   return {

@@ -11,7 +11,9 @@ const INSTRUCTION =
   'Summarise the conversation so far for yourself: the goal, constraints, what was done and found, decisions, what is ' +
   'open, and every name, path and number that is still needed. Answer with the summary alone.';
 
-/** How much of the conversation a summary would replace, and how much stays as it is: the turn that runs, or the last. */
+/**
+ * How much of the conversation a summary would replace, and how much stays as it is: the turn that runs, or the last.
+ */
 export function planCompaction(state: SessionState): { readonly summarised: number; readonly kept: number } {
   const { context, messages } = state;
   const turnId = currentTurn(state)?.turnId ?? messages.at(context.at(context.length - 1) ?? -1)?.turnId;

@@ -7,15 +7,7 @@ import { nextIntent, type ProcessView } from './decider.js';
 const limits = { maxSteps: 3, maxModelAttempts: 2 };
 const idle: ProcessView = { underWay: new Set(), voided: new Set() };
 const digest = 'sha256:0';
-const view = {
-  model: { name: 'm', provider: 'p', modelId: 'x' },
-  tools: { digest },
-  system: digest,
-  prompt: digest,
-  history: { messages: 0, compactions: 0, digest },
-  gates: [],
-  policy: digest,
-};
+const view = { setup: digest, prompt: digest, history: { messages: 0, compactions: 0, digest } };
 const asked = {
   purpose: 'step' as const,
   attempt: 1,

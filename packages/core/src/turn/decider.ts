@@ -27,7 +27,10 @@ export interface TurnLimits {
   readonly maxModelAttempts: number;
 }
 
-/** What the owner of a session does next: append a fact, or have an effect whose outcome is an input to the next decision. */
+/**
+ * What the owner of a session does next: append a fact, or have an effect whose outcome is an input to the next
+ * decision.
+ */
 export type Intent = FactIntent | EffectIntent | { readonly do: 'rest' };
 
 export type FactIntent =
@@ -53,9 +56,9 @@ export type EffectIntent =
   | { readonly do: 'compact'; readonly change: PendingChange };
 
 /**
- * The next intent of a session that this node owns. A pure function of the fold: what a resumed session does and what an
- * undisturbed one does is decided here and nowhere else.
- * A call that was started by an earlier owner and is not settled was left behind.
+ * The next intent of a session that this node owns. A pure function of the fold: what a resumed session does and what
+ * an undisturbed one does is decided here and nowhere else. A call that was started by an earlier owner and is not
+ * settled was left behind.
  */
 export function nextIntent(state: SessionState, limits: TurnLimits, process: ProcessView): Intent {
   const orphan = state.hostCalls.find(

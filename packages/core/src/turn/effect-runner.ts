@@ -30,7 +30,9 @@ export function frozenAgent(memory: StepMemory, stepId: string | undefined, work
 
 type Effect<Do extends EffectIntent['do']> = Extract<EffectIntent, { readonly do: Do }>;
 
-/** Has the effects that the decider asks for. What comes back are facts that say what happened; nothing here decides. */
+/**
+ * Has the effects that the decider asks for. What comes back are facts that say what happened; nothing here decides.
+ */
 export class EffectRunner {
   private readonly running = new Map<string, RunningCall>();
   private readonly voided = new Set<string>();
@@ -53,7 +55,9 @@ export class EffectRunner {
     return { underWay: this.running, voided: this.voided };
   }
 
-  /** Breaks off the model call and the calls that run. A stop ends one turn; the next begins with signals of its own. */
+  /**
+   * Breaks off the model call and the calls that run. A stop ends one turn; the next begins with signals of its own.
+   */
   stop(): void {
     this.answering.abort(new Error('The turn was stopped.'));
     this.calling.abort(new Error('The turn was stopped.'));
@@ -75,8 +79,8 @@ export class EffectRunner {
   }
 
   /**
-   * Before every effect: nobody may have counted this node as dead. A lease that ran out is renewed, and then the stream
-   * says whether the session is still this node's.
+   * Before every effect: nobody may have counted this node as dead. A lease that ran out is renewed, and then the
+   * stream says whether the session is still this node's.
    */
   async assertLeased(): Promise<void> {
     if (this.work.lease.isValid()) return;
@@ -197,7 +201,9 @@ export class EffectRunner {
     }
   }
 
-  /** Outcomes in the order of the calls: two runs of the same work leave the same stream, whichever call was quicker. */
+  /**
+   * Outcomes in the order of the calls: two runs of the same work leave the same stream, whichever call was quicker.
+   */
   private takeSettled(intent: Effect<'run-calls'>, inOrder: boolean, state: SessionState): DraftedFact[] {
     const facts: DraftedFact[] = [];
     for (const { callId } of intent.calls) {

@@ -1,6 +1,6 @@
-import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import { errorMessage, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { decideCall } from '../invoke/tool-invoker.js';
-import type { DraftedFact, FactBatch } from '../session/fact-batch.js';
+import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import { currentTurn, activeRun } from '../session/session-state.js';
 import { applyChange } from './apply-change.js';
@@ -95,6 +95,10 @@ export class Executor {
         return { do: 'rest' } as const;
       }, 'owner');
     } catch (error) {
+      const smaller = isPerdureError(error, 'PERDURE_STORE_TOO_LARGE')
+        ? withoutAnswer(inputs, this.held.epoch, this.work)
+        : undefined;
+      if (smaller !== undefined) return this.commit(smaller);
       if (isPerdureError(error, 'PERDURE_SESSION_FENCED')) this.lost = inputs;
       throw error;
     }
@@ -169,6 +173,28 @@ export class Executor {
       this.work.logger.log('warn', 'A late result could not be reported.', { reason: reasonOf(error) });
     }
   }
+}
+
+/**
+ * What is kept of inputs that the store would not take: in the place of an answer that is too large, that it was. It
+ * would be as large another time. `undefined` when there is no answer among them.
+ */
+function withoutAnswer(
+  inputs: readonly DraftedFact[],
+  epoch: number,
+  work: SessionWork,
+): readonly DraftedFact[] | undefined {
+  const answered = inputs.find((fact): fact is DraftedFact<'ModelAnswered'> => fact.type === 'ModelAnswered');
+  if (answered === undefined) return undefined;
+  const { purpose, stepId, attempt, model, provider, modelId, startedAt, endedAt } = answered.payload;
+  const code = 'PERDURE_ANSWER_TOO_LARGE';
+  const payload = {
+    ...{ purpose, attempt, model, provider, modelId, startedAt, endedAt },
+    ...(stepId === undefined ? {} : { stepId }),
+    failure: { code, message: errorMessage(code, {}) },
+    retryable: false,
+  };
+  return [draftFact('ModelCallFailed', payload, answered.scope, answered.actor, epoch, work.batchContext)];
 }
 
 /** The run ends here and its turn goes on elsewhere. */

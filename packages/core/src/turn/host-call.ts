@@ -11,8 +11,8 @@ import { decisionPayload, NODE, recordIntent, type RecordContext } from './recor
 import type { SessionWork } from './session-work.js';
 
 /**
- * Makes a call that the host asks for itself, on the node that owns the session, beside the turn that may run. A trusted
- * call passes by the gates that guard against the model; all others see it.
+ * Makes a call that the host asks for itself, on the node that owns the session, beside the turn that may run. A
+ * trusted call passes by the gates that guard against the model; all others see it.
  */
 export async function hostCall(
   name: string,
@@ -24,7 +24,16 @@ export async function hostCall(
 ): Promise<ToolOutcome> {
   const id = work.env.idGenerator.next(`${work.key.id}-${held.epoch}-call`);
   const callId = callIdOf(work.key.id, `host-${id}`, 0);
-  const call: CallState = { callId, name, origin: 'host', input: work.redaction.redact(input) };
+  const call: CallState = {
+    callId,
+    name,
+    origin: 'host',
+    input: work.redaction.redact(input),
+    invalidInput: undefined,
+    decision: undefined,
+    started: undefined,
+    settled: undefined,
+  };
   const agent = work.agent();
   const context: InvocationContext = {
     sessionId: work.key.id,

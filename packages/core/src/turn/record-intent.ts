@@ -7,7 +7,10 @@ import type { FactBatch, FactScope } from '../session/fact-batch.js';
 import { activeRun, currentTurn, type CallState, type OpenTurn } from '../session/session-state.js';
 import { DECIDER_VERSION, type FactIntent } from './decider.js';
 
-/** What turning an intent into a fact needs beside the state. Replay answers from the record where the owner asks around. */
+/**
+ * What turning an intent into a fact needs beside the state. Replay answers from the record where the owner asks
+ * around.
+ */
 export interface RecordContext {
   readonly sessionId: string;
   readonly plugins: readonly ActivePlugin[];
@@ -38,7 +41,7 @@ export function recordIntent(batch: FactBatch, intent: FactIntent, context: Reco
       return batch.add('StepCheckpointed', { stepId, index, usage: answer.usage }, scopeOf(batch), NODE);
     }
     case 'start-call':
-      return startCall(batch, intent.call, intent.attempt, context);
+      return startCall(batch, intent.call, intent.attempt);
     case 'settle-denied': {
       const failure = intent.call.decision?.failure;
       const payload = { callId: intent.call.callId, status: 'denied' as const, endedAt: context.now() };
@@ -110,13 +113,13 @@ function endRun(batch: FactBatch, intent: Extract<FactIntent, { do: 'end-run' }>
 function startStep(batch: FactBatch, intent: Extract<FactIntent, { do: 'start-step' }>, context: RecordContext): void {
   const { turn, joined } = intent;
   const waiting = [...batch.state.notices, ...turn.waiting];
-  const { view } = context.compose(waiting.map(({ message }) => message));
+  const { view, setup } = context.compose(waiting.map(({ message }) => message));
   const stepId = `${turn.turnId}.${turn.steps}`;
-  const fact = { stepId, index: turn.steps, joined: [...joined], view };
+  const fact = { stepId, index: turn.steps, joined: [...joined], view, ...(setup && { setup }) };
   batch.add('StepStarted', fact, { ...scopeOf(batch), stepId }, NODE);
 }
 
-function startCall(batch: FactBatch, call: CallState, attempt: number, context: RecordContext): void {
+function startCall(batch: FactBatch, call: CallState, attempt: number): void {
   const { started, decision } = call;
   const effect = started?.effect ?? decision?.effect ?? 'once';
   // Only a call whose earlier key can no longer take effect gets another key; every other repeat must be known as one.

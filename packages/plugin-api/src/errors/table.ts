@@ -60,13 +60,10 @@ export const errorTable = {
   ),
   PERDURE_INPUT_INVALID: caller('The input is not valid at "{field}": {reason}.'),
   PERDURE_CURSOR_INVALID: caller('The cursor does not belong to the session "{session}".'),
-  PERDURE_TURN_NOT_FOUND: caller('The session "{session}" has no turn "{turn}".', 404),
   PERDURE_RUN_NOT_FOUND: caller("no loop checkpoint found for run '{run}'", 404),
   PERDURE_TURN_STEP_LIMIT: refused('The turn needed more than {limit} model calls.'),
-  PERDURE_RUN_ENDED: conflict('The run "{run}" has ended as {status}.'),
   PERDURE_STORE_REQUIRED: caller('resume_run requires a session_store'),
   PERDURE_NOT_SUPPLIED: refused('The session needs the {kind} "{id}", which this node does not have.', 409),
-  PERDURE_TENANT_MISMATCH: refused('The session belongs to another tenant.'),
 
   // Models.
   PERDURE_MODEL_MISSING: caller('The agent "{agent}" has no model; give it one.'),
@@ -107,7 +104,6 @@ export const errorTable = {
   PERDURE_STORE_TOO_LARGE: caller('A fact of {bytes} bytes is larger than the limit of {limit}.', 413),
   PERDURE_SNAPSHOT_UNSUPPORTED: caller("session store '{store}' does not support aggregate session snapshots", 501),
   PERDURE_SNAPSHOT_INVALID: caller('The snapshot is not valid at "{field}": {reason}.'),
-  PERDURE_ARTIFACT_NOT_FOUND: caller('There is no artifact "{digest}".', 404),
   PERDURE_CHAIN_BROKEN: unavailable('The hash chain of "{stream}" is broken at revision {revision}.', false),
   PERDURE_ANCHOR_MISMATCH: unavailable(
     'The stream "{stream}" does not lead to its anchor at revision {revision}.',

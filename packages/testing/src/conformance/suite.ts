@@ -17,7 +17,9 @@ export interface Opened<Store> {
 
 export interface Suite<Store, Id extends string> {
   readonly capabilities: DeclaredCapabilities;
-  /** Registers the test of a requirement. A requirement that the store's capabilities rule out is reported as skipped. */
+  /**
+   * Registers the test of a requirement. A requirement that the store's capabilities rule out is reported as skipped.
+   */
   verify(id: Id, body: (opened: Opened<Store>) => Promise<void>): void;
 }
 

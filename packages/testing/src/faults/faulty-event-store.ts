@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fitsLabels } from './kill-plan.js';
 
 /**
- * A fault of a store at certain calls of one verb: from the `occurrence`-th call on (counted from 1) that `match` (a fact
- * type of the batch, or all joined by `+`) and `category` (of the stream) fit, `times` calls; 1 when absent.
+ * A fault of a store at certain calls of one verb: from the `occurrence`-th call on (counted from 1) that `match` (a
+ * fact type of the batch, or all joined by `+`) and `category` (of the stream) fit, `times` calls; 1 when absent.
  *
  * `ambiguous` stores the batch or does not, and does not tell; `unavailable` throws PERDURE_STORE_UNAVAILABLE and does
  * nothing; `wait` holds the call back, in milliseconds or until a promise resolves, before the store is asked or, with

@@ -25,9 +25,9 @@ export const killPointNames = [
 /**
  * One place in the course of a process, as data.
  *
- * `match` is a fact type of the batch, or all of them joined by `+`; the model id; the tool's name; the gate's or hook's
- * id. `category` is that of the stream. `occurrence` counts, from 1, the passings that `point`, `match` and `category`
- * fit.
+ * `match` is a fact type of the batch, or all of them joined by `+`; the model id; the tool's name; the gate's or
+ * hook's id. `category` is that of the stream. `occurrence` counts, from 1, the passings that `point`, `match` and
+ * `category` fit.
  */
 const killPoint = z.strictObject({
   point: z.enum(killPointNames),
@@ -50,7 +50,9 @@ export interface KillPlan {
   pass(passing: KillPointPassing): void;
 }
 
-/** A plan that kills nothing and lists the points that were passed, each as one that `killAt` would meet there again. */
+/**
+ * A plan that kills nothing and lists the points that were passed, each as one that `killAt` would meet there again.
+ */
 export interface KillPointRecorder extends KillPlan {
   readonly passed: readonly KillPoint[];
 }

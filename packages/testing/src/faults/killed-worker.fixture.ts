@@ -10,8 +10,8 @@ import { killingModel } from './killing-model.js';
 import { killingTools } from './killing-tools.js';
 
 /**
- * Goes once through every wrapper, and writes each effect to a journal as it happens. Arguments: the journal's path, and
- * a kill point as JSON or `record`; then the points go into the journal too, between the effects.
+ * Goes once through every wrapper, and writes each effect to a journal as it happens. Arguments: the journal's path,
+ * and a kill point as JSON or `record`; then the points go into the journal too, between the effects.
  */
 const [journalPath = '', plannedPoint = 'record'] = process.argv.slice(2);
 const write = journalFile(journalPath);

@@ -29,7 +29,8 @@ export interface ModelServer {
 
 /**
  * Starts an HTTP server on the loopback interface that speaks the OpenAI-compatible chat protocol and answers by a
- * script: `POST /v1/chat/completions`, streamed or not, `GET /v1/models`, and `GET /requests` for the bodies that it got.
+ * script: `POST /v1/chat/completions`, streamed or not, `GET /v1/models`, and `GET /requests` for the bodies that it
+ * got.
  *
  * Throws PERDURE_CONFIGURATION for a script that is not one, and the system's error when the port is taken.
  */

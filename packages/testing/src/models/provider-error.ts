@@ -3,8 +3,8 @@ import { providerFailure } from './provider-failure.js';
 import type { ScriptedError } from './script.js';
 
 /**
- * Errors with the members and the marks that those of the AI SDK have. Programs that tell them apart as the SDK does, by
- * the marks, find these to be the same.
+ * Errors with the members and the marks that those of the AI SDK have. Programs that tell them apart as the SDK does,
+ * by the marks, find these to be the same.
  */
 interface ProviderErrorMembers {
   readonly message: string;

@@ -40,8 +40,8 @@ export type ScriptedError = z.output<typeof scriptedError>;
 const faultMembers = ['cutAfter', 'stallAfter', 'malformedAfter', 'endAfter', 'errorAfter'] as const;
 
 /**
- * One answer of a model, as data. Its deltas are those of the reasoning, then of the text, then of the arguments of each
- * call; the faults count them. Times are in milliseconds.
+ * One answer of a model, as data. Its deltas are those of the reasoning, then of the text, then of the arguments of
+ * each call; the faults count them. Times are in milliseconds.
  *
  * - `deltas`: the pieces of the text, or in how many pieces reasoning, text and arguments come each; 2 when absent.
  * - `usage`: 10 input and 5 output tokens when absent; `null` for a provider that reports none.
@@ -110,7 +110,9 @@ export type ScriptRule = z.output<typeof scriptRule>;
 const scriptRules = z.strictObject({ rules: z.array(scriptRule).readonly() });
 export type ScriptRules = z.output<typeof scriptRules>;
 
-/** A script that survives JSON: answers in the order of the requests, or rules, of which the first that fits answers. */
+/**
+ * A script that survives JSON: answers in the order of the requests, or rules, of which the first that fits answers.
+ */
 export type ScriptData = readonly ScriptedAnswer[] | ScriptRules;
 
 /** Answers by what the request says; it may wait, and so hold a model back. */

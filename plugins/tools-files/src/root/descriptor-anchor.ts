@@ -52,8 +52,8 @@ function anchored(handle: FileHandle, path: string): Anchor {
 }
 
 /**
- * Requires that the folder is the one of this real path, reached through no link. Without /proc that cannot be told, and
- * names of descriptors lead nowhere: fail closed with the cause.
+ * Requires that the folder is the one of this real path, reached through no link. Without /proc that cannot be told,
+ * and names of descriptors lead nowhere: fail closed with the cause.
  */
 async function requirePlace(handle: FileHandle, root: string): Promise<void> {
   const place = await readlink(`/proc/self/fd/${handle.fd}`).catch((cause: unknown) => {

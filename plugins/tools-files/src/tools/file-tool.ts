@@ -36,7 +36,9 @@ export interface FileToolDefinition<Schema extends z.ZodType> {
   reconcile?(call: FileCall<z.output<Schema>>): Promise<Reconciliation>;
 }
 
-/** Makes a tool of a workspace. Whatever goes wrong in it is thrown as a failure that names the path as it was given. */
+/**
+ * Makes a tool of a workspace. Whatever goes wrong in it is thrown as a failure that names the path as it was given.
+ */
 export function fileTool<Schema extends z.ZodType>(
   setting: FileToolSetting,
   definition: FileToolDefinition<Schema>,
@@ -68,7 +70,9 @@ export function fileTool<Schema extends z.ZodType>(
   };
 }
 
-/** A call that the tool refuses for its arguments cannot have taken effect, and is refused again when it is repeated. */
+/**
+ * A call that the tool refuses for its arguments cannot have taken effect, and is refused again when it is repeated.
+ */
 function reconciling<Input>(
   callOf: (given: unknown, context: ToolContext) => FileCall<Input>,
   reconcile: (call: FileCall<Input>) => Promise<Reconciliation>,

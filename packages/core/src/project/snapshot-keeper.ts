@@ -1,0 +1,38 @@
+import type { Journal } from '../session/journal.js';
+
+/** Has state snapshots of a session written beside its work: when enough facts have come, and when it is let go. */
+export class SnapshotKeeper {
+  private writing: Promise<void> | undefined;
+
+  /**
+   * @param every facts behind the last snapshot at which the next is written
+   * @param newest the revision of the snapshot that the session was opened with; -1 without one
+   */
+  constructor(
+    private readonly journal: Journal,
+    private readonly write: () => Promise<void>,
+    private readonly every: number,
+    private newest: number,
+    private readonly onError: (error: unknown) => void,
+  ) {
+    journal.onCommit(() => {
+      if (journal.head - this.newest >= every && this.writing === undefined) setImmediate(() => void this.begin());
+    });
+  }
+
+  /** The last snapshot, unless so few facts have come that they are folded as quickly as a snapshot is read. */
+  async finish(): Promise<void> {
+    await this.writing;
+    if (this.journal.head - this.newest >= this.every / 10) await this.begin();
+  }
+
+  private begin(): Promise<void> {
+    this.newest = this.journal.head;
+    this.writing ??= this.write()
+      .catch(this.onError)
+      .finally(() => {
+        this.writing = undefined;
+      });
+    return this.writing;
+  }
+}

@@ -1,0 +1,78 @@
+import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+
+/** A copy that belongs to whoever made it, until it is handed on. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/**
+ * Copies that an `evolve` handler may write to before it returns them. A literal with every member costs a twentieth of
+ * a spread, and handlers run for every fact.
+ */
+export function copyState(state: SessionState): Draft<SessionState> {
+  return {
+    identity: state.identity,
+    labels: state.labels,
+    model: state.model,
+    ownership: state.ownership,
+    open: state.open,
+    ended: state.ended,
+    messages: state.messages,
+    context: state.context,
+    summary: state.summary,
+    compactions: state.compactions,
+    changes: state.changes,
+    system: state.system,
+    plugins: state.plugins,
+    hostCalls: state.hostCalls,
+    notices: state.notices,
+    setup: state.setup,
+    lastStep: state.lastStep,
+    usage: state.usage,
+    newer: state.newer,
+  };
+}
+
+export function copyTurn(turn: OpenTurn): Draft<OpenTurn> {
+  return {
+    turnId: turn.turnId,
+    prompts: turn.prompts,
+    waiting: turn.waiting,
+    stop: turn.stop,
+    runs: turn.runs,
+    steps: turn.steps,
+    step: turn.step,
+    concluded: turn.concluded,
+    usage: turn.usage,
+    firstMessage: turn.firstMessage,
+  };
+}
+
+export function copyStep(step: OpenStep): Draft<OpenStep> {
+  return {
+    stepId: step.stepId,
+    index: step.index,
+    failures: step.failures,
+    lastFailure: step.lastFailure,
+    interrupted: step.interrupted,
+    answer: step.answer,
+    calls: step.calls,
+    results: step.results,
+  };
+}
+
+export function copyCall(call: CallState): Draft<CallState> {
+  return {
+    callId: call.callId,
+    name: call.name,
+    origin: call.origin,
+    input: call.input,
+    invalidInput: call.invalidInput,
+    decision: call.decision,
+    started: call.started,
+    settled: call.settled,
+  };
+}
+
+/** The open turns with another first one. */
+export function withFirst(open: readonly OpenTurn[], turn: OpenTurn): readonly OpenTurn[] {
+  return open.length === 1 ? [turn] : [turn, ...open.slice(1)];
+}
