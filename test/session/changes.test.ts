@@ -65,8 +65,7 @@ describe('changes of a session', () => {
     const agent = runtime.agent({ id: 'clerk', model, tools: { add } });
     const session = await agent.sessions.create();
     expect((await session.send('go')).text).toBe('done');
-    for (const { tools = [] } of model.calls as { tools?: { name: string }[] }[])
-      names.push(tools.map(({ name }) => name));
+    for (const { tools = [] } of model.calls) names.push(tools.map(({ name }) => name));
     expect(names).toEqual([['add'], ['add', 'plug-tool']]);
     await runtime.dispose();
   });
@@ -84,7 +83,7 @@ describe('changes of a session', () => {
     expect(await (await session.compact()).finished).toEqual({ success: true });
     expect((await session.send('and now')).text).toBe('seen 4');
     expect((await session.messages()).total).toBe(12);
-    expect(JSON.stringify((model.calls.at(-1) as { prompt: unknown }).prompt)).toContain('they counted');
+    expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain('they counted');
     expect((await agent.replay('s')).difference).toBeUndefined();
     await runtime.dispose();
   });

@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
 import type { CliContext } from './cli-context.js';
-import { pluginCommand } from './commands/plugin-command.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { createProgram } from './program.js';
 import { reportError } from './terminal/report-error.js';
@@ -41,7 +40,10 @@ async function dispatch(args: readonly string[], context: CliContext): Promise<n
   });
   const [name] = args;
   const isKnown = program.commands.some((command) => command.name() === name) || name === 'help';
-  if (name !== undefined && !name.startsWith('-') && !isKnown) return pluginCommand(context, name, args.slice(1));
+  if (name !== undefined && !name.startsWith('-') && !isKnown) {
+    const { pluginCommand } = await import('./commands/plugin-command.js');
+    return pluginCommand(context, name, args.slice(1));
+  }
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -29,7 +29,10 @@ export function checkList(field: string, value: unknown): asserts value is reado
   if (!Array.isArray(value)) throw invalid(field, 'must be a list');
 }
 
+/** An expression finds a character many times faster than `includes` does in Node 20. */
+const NUL = new RegExp(String.fromCharCode(0));
+
 /** `isWellFormed` is in every Node that is supported, but not in the library of ES2023. */
 export function isStorableText(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed() && !text.includes('\0');
+  return (text as string & { isWellFormed(): boolean }).isWellFormed() && !NUL.test(text);
 }

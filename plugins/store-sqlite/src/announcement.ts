@@ -5,7 +5,6 @@ import type { Position } from './position.js';
 export interface Announcement {
   readonly durability: Durability;
   readonly stream: string;
-  readonly category: string;
   /** Revisions of the first and the last fact. */
   readonly first: number;
   readonly last: number;

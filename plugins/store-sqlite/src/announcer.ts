@@ -1,4 +1,3 @@
-import { streamCategory } from '@perdure/events';
 import type { Announcement } from './announcement.js';
 import { openBatch } from './batch-row.js';
 import type { Database } from './database.js';
@@ -122,15 +121,7 @@ export class Announcer {
       const name = tables.streams.nameOf(stream);
       const { facts } = shape;
       const position = { fact, weak };
-      return {
-        durability: tables.durability,
-        stream: name,
-        category: streamCategory(name),
-        first,
-        last,
-        position,
-        facts,
-      };
+      return { durability: tables.durability, stream: name, first, last, position, facts };
     });
   }
 

@@ -1,4 +1,3 @@
-import { streamCategory } from '@perdure/events';
 import type { AppendResult, ExpectedRevision, NewFact } from '@perdure/plugin-api';
 import type { Announcement } from './announcement.js';
 import type { Job } from './commit-queue.js';
@@ -39,8 +38,7 @@ export function appendJob(
     committed() {
       if (added === undefined) return;
       const { durability } = tables;
-      const category = streamCategory(stream);
-      onStored({ durability, stream, category, first: last - facts.length + 1, last, position: added, facts });
+      onStored({ durability, stream, first: last - facts.length + 1, last, position: added, facts });
     },
     ambiguous: (cause) => ({ status: 'ambiguous', cause }),
   };

@@ -1,3 +1,4 @@
+import { streamCategory } from '@perdure/events';
 import type { FactBatch } from '@perdure/plugin-api';
 import { hasType, type Announcement } from './announcement.js';
 import type { FactTables } from './fact-tables.js';
@@ -74,9 +75,10 @@ export class StorePager implements Pager {
   }
 
   concerns(announcement: Announcement): boolean {
-    const { position, category, durability, facts } = announcement;
+    const { position, stream, durability, facts } = announcement;
     if (comparePositions(position, this.cursor) <= 0) return false;
-    if ((this.filter.categories?.has(category) ?? true) && hasType(announcement, this.filter.types)) return true;
+    const { categories, types } = this.filter;
+    if ((categories?.has(streamCategory(stream)) ?? true) && hasType(announcement, types)) return true;
     const { fact, weak } = this.cursor;
     if (durability === 'weak') {
       if (weak === position.weak - facts.length && fact === position.fact) this.cursor = position;

@@ -10,6 +10,7 @@ import { warnOfStoreInside } from '../runtime/store-place.js';
 import { withAgent } from '../runtime/with-agent.js';
 import { eventsAfter } from '../sessions/events-after.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
+import { visible } from '../terminal/visible.js';
 import { nextCommands } from '../turn/next-commands.js';
 import { waitForOwner } from '../turn/wait-for-owner.js';
 
@@ -90,6 +91,6 @@ async function findUnfinished(
 
 async function nothingToDo({ screen, json }: CliContext, message: string): Promise<number> {
   if (json) await screen.out.line(JSON.stringify({ result: { status: 'nothing-to-do', message, exitCode: 0 } }));
-  else await screen.note(message);
+  else await screen.note(visible(message));
   return exitCodes.completed;
 }

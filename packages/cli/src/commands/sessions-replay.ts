@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-code.js';
 import { openRuntime } from '../runtime/open-runtime.js';
 import { recordedModels } from '../sessions/recorded-models.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
-import { settingsOfSession } from '../sessions/session-settings.js';
+import { settingsToReplay } from '../sessions/session-settings.js';
 import { askerPlugin } from '../terminal/asker.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 
@@ -28,10 +28,10 @@ interface Replayed {
 /** `perdure sessions replay ID`: the recorded decisions again, with the agent as it is configured. */
 export async function sessionsReplay(context: CliContext, id: string, flags: SessionsReplayFlags): Promise<number> {
   const key = sessionKey(id, flags);
-  const settings = await settingsOfSession(context, key, flags);
+  const settings = await settingsToReplay(context, key, flags);
   const options = agentOptions(settings, flags, context.environment, false);
   let result = await replay(context, settings, options, key, { canAsk: false, verify: flags.verify === true });
-  if (result.report.difference?.path === 'view.policy') {
+  if (result.report.difference?.path === 'setup.policy') {
     // A run at a terminal had someone to ask, which is part of its policy.
     const asked = await replay(context, settings, options, key, { canAsk: true, verify: flags.verify === true });
     const isFurther =
@@ -103,7 +103,7 @@ async function show(
     await out.line(outStyle.red(`difference at revision ${revision}: ${type} ${path}`));
     await out.line(`  recorded  ${recorded}`);
     await out.line(`  derived   ${made}`);
-    if (path.startsWith('view.'))
+    if (path.startsWith('setup'))
       await out.line('  The agent is configured in another way than when this was recorded.');
   }
   if (loaded !== undefined && difference === undefined) await out.line(`state ${replayed}`);

@@ -18,8 +18,9 @@ export async function recordedModels(
       if (fact.type !== 'StepStarted') continue;
       const read = facts.read(fact);
       if (read.kind !== 'known') continue;
-      const { name, provider, modelId } = (read.payload as PayloadOf<'StepStarted'>).view.model;
-      if (!models.has(name)) models.set(name, recordedModel(provider, modelId));
+      const { setup } = read.payload as PayloadOf<'StepStarted'>;
+      if (setup === undefined || models.has(setup.model.name)) continue;
+      models.set(setup.model.name, recordedModel(setup.model.provider, setup.model.modelId));
     }
     from = page.next;
   }

@@ -2,6 +2,7 @@ import type { EventEnvelopeV1 } from '@perdure/events';
 import { reasonOf, type Session, type TurnResult } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.js';
+import { visible } from '../terminal/visible.js';
 import type { NextCommands } from './next-commands.js';
 import { jsonReporter } from './json-reporter.js';
 import { ProcessSignals } from './process-signals.js';
@@ -89,7 +90,7 @@ export class TurnFollower {
       if (!json) {
         await screen.endText();
         await screen.note('stopping the turn; Ctrl-C again leaves at once');
-        await screen.note(`  what is left then: ${this.options.commands.resume}`);
+        await screen.note(`  what is left then: ${visible(this.options.commands.resume)}`);
       }
       const { stopped } = await this.session.stop('Ctrl-C');
       if (!stopped) await this.leave(exitCodes.interrupted);

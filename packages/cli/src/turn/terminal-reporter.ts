@@ -64,7 +64,7 @@ export class TerminalReporter implements TurnReporter {
     }
     await screen.note(style.dim(tokens(result.usage)));
     if (result.status === 'cancelled') {
-      await screen.note(`stopped; to go on with another prompt: ${next}`);
+      await screen.note(`stopped; to go on with another prompt: ${visible(next)}`);
     } else if (!result.success) {
       const { code = '', message = 'The turn did not end.' } = result.error ?? {};
       const label = result.status === 'suspended' ? style.yellow('unfinished:') : style.red('error:');
@@ -72,7 +72,7 @@ export class TerminalReporter implements TurnReporter {
       const hint = (advice as Readonly<Record<string, string>>)[code];
       if (hint !== undefined) await screen.note(`  ${hint.replaceAll('SESSION', session)}`);
     }
-    if (resume !== undefined) await screen.note(`to go on: ${resume}`);
+    if (resume !== undefined) await screen.note(`to go on: ${visible(resume)}`);
   }
 
   private addInput(callId: string, delta: string): void {
