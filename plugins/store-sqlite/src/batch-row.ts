@@ -5,7 +5,7 @@ import { positionText } from './position.js';
 import { damaged } from './sqlite-error.js';
 import { ID_BYTES, uuidAt } from './uuid.js';
 
-/** Where a row stands and what it holds, without the texts of its facts. As it comes from the file, not believed yet. */
+/** Where a row stands and what it holds, without the texts of its facts. As it comes from the file, not believed. */
 export type HeadRow = readonly [fact: unknown, weak: unknown, stream: unknown, revision: unknown, shape: unknown];
 
 /** A whole row. `hexIds` are the ids in lower-case hex; `detail` is absent when it was not asked for. */

@@ -11,7 +11,7 @@ export const PAGE_SIZE = 8 * 1024 * 1024;
 const MOST_ROWS = 256;
 const FIRST_ROWS = 16;
 
-/** How many rows to read next after so many rows of a size: as many as make a page, so that large rows come one by one. */
+/** How many rows to read next after so many rows of a size: as many as make a page, so that large ones come singly. */
 export function rowsToRead(rows: number, size: number): number {
   if (rows === 0) return FIRST_ROWS;
   return Math.max(1, Math.min(MOST_ROWS, Math.floor((PAGE_SIZE * rows) / Math.max(size, 1))));

@@ -16,7 +16,7 @@ export function acknowledged(lines: readonly string[]): Acknowledged[] {
   });
 }
 
-/** What is wrong with a stream of the writer: gaps, doubles, torn batches, or acknowledged batches that are not there. */
+/** What is wrong with a stream of the writer: gaps, doubles, torn batches, acknowledged batches that are not there. */
 export function faultsOf(facts: readonly RecordedFact[], batches: readonly Acknowledged[]): string[] {
   const faults: string[] = [];
   const byId = new Map(facts.map((fact) => [fact.id, fact]));

@@ -75,7 +75,7 @@ export class CommitQueue {
       this.database.use(job.durability);
       result = job.atOnce?.();
     } catch {
-      // Whether it took effect is not known. The transaction that follows finds what is there and reports what is wrong.
+      // Whether it took effect is not known. The transaction that follows finds what is there, or what is wrong.
       return undefined;
     }
     if (result === undefined) return undefined;

@@ -105,15 +105,16 @@ export class Database {
   }
 
   /**
-   * Moves the log into the file as far as nobody else needs it, and closes. The log is emptied by hand, because a driver
-   * that cannot finish its statements keeps the connection half open until they are collected.
+   * Moves the log into the file as far as nobody else needs it, and closes. The log is emptied by hand, because a
+   * driver that cannot finish its statements keeps the connection half open until they are collected.
    */
   close(): void {
     try {
       this.connection.exec('pragma busy_timeout = 0; pragma wal_checkpoint(truncate)');
-    } finally {
-      this.connection.close();
+    } catch {
+      // What cannot be moved stays in the log, where it is as durable as before and the next opening finds it.
     }
+    this.connection.close();
   }
 
   private finish<Result>(work: () => Result): Result {

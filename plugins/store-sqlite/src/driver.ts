@@ -38,7 +38,7 @@ export async function defaultDriver(): Promise<SqliteDriver> {
   return builtInDriver() ?? (await bundledDriver());
 }
 
-/** `node:sqlite`, or `undefined` where it is missing, too old, or prints a warning. It is not loaded to find that out. */
+/** `node:sqlite`, or `undefined` where it is missing, too old, or prints a warning. Not loaded to find that out. */
 export function builtInDriver(): SqliteDriver | undefined {
   const { node, sqlite } = process.versions;
   if (sqlite === undefined || !isSafeSqlite(sqlite)) return undefined;

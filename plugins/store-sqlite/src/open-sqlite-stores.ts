@@ -41,8 +41,8 @@ export interface SqliteStores {
 }
 
 /**
- * Opens all stores in one SQLite file. Beside the file `x.db` there are `x.db-wal` and `x.db-shm` of SQLite, `x.db-tail`
- * (how far the facts reach) and `x.db-nodes` (marks of presence); they belong together.
+ * Opens all stores in one SQLite file. Beside the file `x.db` there are `x.db-wal` and `x.db-shm` of SQLite,
+ * `x.db-tail` (how far the facts reach) and `x.db-nodes` (marks of presence); they belong together.
  *
  * Throws PERDURE_STORE_READ_ONLY, PERDURE_STORE_NEWER, PERDURE_STORE_DAMAGED, PERDURE_STORE_TRUNCATED,
  * PERDURE_STORE_FULL or PERDURE_STORE_UNAVAILABLE.
@@ -99,8 +99,8 @@ function openStores(
   const leave = (): void => {
     users -= 1;
     if (users > 0) return;
-    guarded(() => database.close());
     witness.close();
+    guarded(() => database.close());
   };
   const events = new SqliteEventStore(file, leave);
   const artifacts = new SqliteArtifactStore(database, leave);
@@ -114,8 +114,8 @@ function openStores(
     snapshots,
     presence,
     async close() {
-      for (const store of [events, artifacts, projections, snapshots]) await store.close();
       presence.releaseAll();
+      for (const store of [events, artifacts, projections, snapshots]) await store.close();
     },
   };
 }

@@ -7,8 +7,8 @@ import { uuidDigits } from './uuid.js';
  * The columns of a row that holds the facts of one append.
  *
  * `metadata` is the beginning that all metadata texts of the batch have in common. `body` holds, fact by fact, the rest
- * of the metadata text and the payload; facts that are detail are in `detail` instead, which is the last column, so that
- * reads which omit them never touch it.
+ * of the metadata text and the payload. Facts that are detail are in `detail` instead, which is the last column, so
+ * that reads which omit them never touch it.
  */
 export interface PackedBatch {
   /** The shape without its first number, which depends on where the row will stand. */
@@ -151,7 +151,7 @@ function commonBeginning(facts: readonly NewFact[]): string {
   return first.slice(0, length);
 }
 
-/** How many code units two texts share at their beginning, found by halving, because the comparison of slices is native. */
+/** How many code units two texts share at their beginning. By halving, because comparing slices is native. */
 function commonLength(a: string, b: string, most: number): number {
   let low = 0;
   let high = Math.min(most, b.length);

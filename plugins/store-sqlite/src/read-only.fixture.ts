@@ -2,7 +2,7 @@ import { isPerdureError } from '@perdure/plugin-api';
 import { openSqliteStores } from './open-sqlite-stores.js';
 import { presentDrivers } from './temporary-stores.fixture.js';
 
-/** A process without the rights of root that opens stores, `driver path…`, and writes the outcome of each as a line. */
+/** A process without the rights of root that opens stores, `driver path…`, and writes each outcome as a line. */
 const [driverName = '', ...paths] = process.argv.slice(2);
 const driver = (await presentDrivers()).find(({ name }) => name === driverName);
 if (driver === undefined) throw new Error(`There is no driver ${driverName}.`);

@@ -37,8 +37,8 @@ const NEW_BEGINNING = 'new.position - new.revision + new.first - 1';
  * The triggers let a row in only where it joins its stream and the store: anything else adds nothing. So an append is
  * one statement.
  *
- * Chunks of an artifact have the place `artifact * 65536 + number`. Keys of rows and snapshots are UTF-16BE, whose bytes
- * sort like code units.
+ * Chunks of an artifact have the place `artifact * 65536 + number`. Keys of rows and snapshots are UTF-16BE, whose
+ * bytes sort like code units.
  */
 const TABLES = `
   create table stream (${STREAM_COLUMNS}) strict;

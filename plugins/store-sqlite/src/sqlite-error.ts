@@ -13,6 +13,9 @@ const SQLITE = {
   NOTADB: 26,
 } as const;
 
+/** The file ends where it must not. */
+const IOERR_SHORT_READ = 522;
+
 /** What SQLite says for a code. A driver may give the message alone. */
 const MESSAGES: Readonly<Record<string, number>> = {
   'database is locked': SQLITE.BUSY,
@@ -90,6 +93,7 @@ function storeErrorCode(error: Thrown): ErrorCode | undefined {
   // A driver that met an integer which no position, revision or length can be.
   if (code === 'ERR_OUT_OF_RANGE') return 'PERDURE_STORE_DAMAGED';
   if (typeof code === 'string' && 'syscall' in error) return SYSTEM_CODES[code] ?? 'PERDURE_STORE_UNAVAILABLE';
+  if (error.errcode === IOERR_SHORT_READ) return 'PERDURE_STORE_DAMAGED';
   const sqlite = primaryCode(error);
   if (sqlite !== undefined) return SQLITE_CODES[sqlite] ?? 'PERDURE_STORE_UNAVAILABLE';
   return code === 'ERR_SQLITE_ERROR' ? 'PERDURE_STORE_UNAVAILABLE' : undefined;

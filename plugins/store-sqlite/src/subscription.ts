@@ -46,7 +46,7 @@ export class Subscription {
     while (!this.isOver) {
       this.hasNews = false;
       const page = this.pager.nextPage();
-      // A page without facts tells a follower of the store how far it has come, and the first time that it is up to date.
+      // A page without facts tells how far a follower of the store has come, and the first time that it is up to date.
       if (page.facts.length > 0 || !wasCaughtUp) yield page;
       wasCaughtUp ||= page.caughtUp;
       // A long past must not keep the process from everything else.

@@ -36,7 +36,7 @@ test('the last note is written, at once or within a moment, and over a longer on
 });
 
 for (const driver of await presentDrivers()) {
-  test(`a witness that is absent, torn or behind is ignored, and one that is ahead is believed (${driver.name})`, async () => {
+  test(`a witness that is absent, torn or behind is ignored, one ahead is believed (${driver.name})`, async () => {
     const { path, remove } = temporaryFolder();
     const first = await openSqliteStores({ path, driver });
     await store(first.events, 'session-_.a', newFacts(3), 'none');

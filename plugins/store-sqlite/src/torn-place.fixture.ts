@@ -17,8 +17,8 @@ export interface SavedPlace {
 }
 
 /**
- * Fills a store and saves its files three times: `log`, where everything is in the write-ahead log; `both`, where a part
- * has moved into the database and the log still has it too; `closed`, where there is no log.
+ * Fills a store and saves its files three times: `log`, where everything is in the write-ahead log; `both`, where a
+ * part has moved into the database and the log still has it too; `closed`, where there is no log.
  */
 export async function savePlaces(
   folder: string,

@@ -6,8 +6,9 @@ import { openSqliteStores } from './open-sqlite-stores.js';
 import { presentDrivers } from './temporary-stores.fixture.js';
 
 /**
- * A process that appends: `path driver lot count stream…`, each stream by a writer of its own. A batch is tried until it
- * is stored. It begins when its standard input ends. Each acknowledged batch is a line `stored <stream> <first id> <number of facts> <revision>`.
+ * A process that appends: `path driver lot count stream…`, each stream by a writer of its own. It begins when its
+ * standard input ends. A batch is tried until it is stored, and then acknowledged by a line
+ * `stored <stream> <first id> <number of facts> <revision>`.
  */
 const [path = '', driverName = '', lot = '1', count = '0', ...streams] = process.argv.slice(2);
 const driver = (await presentDrivers()).find(({ name }) => name === driverName);
