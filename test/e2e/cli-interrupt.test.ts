@@ -106,6 +106,10 @@ describe('a run that is killed in a tool', () => {
     expect(busy.error).toContain('perdure resume s');
     const waiting = place.start(['resume', 's']);
     await waiting.until('waiting up to 10 s');
+    const leaving = place.start(['resume', 's']);
+    await leaving.until('waiting up to 10 s');
+    leaving.child.kill('SIGINT');
+    expect((await leaving.ended).signal).toBe('SIGINT');
     const taker = place.start(['resume', 's', '--take-over']);
     while (runs() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     go();
@@ -126,6 +130,21 @@ describe('a run that is killed in a tool', () => {
     owner.child.kill('SIGKILL');
     await owner.ended;
   });
+});
+
+test('a resume without a tool of the last step needs to be told so', async () => {
+  const killed = await lingering(['--session', 's']);
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  place.write('workspace/perdure.config.mjs', config(server.url).replace('tools: { linger }', ''));
+  const refused = await place.run(['resume', 's']);
+  expect(refused.code).toBe(2);
+  expect(refused.error).toContain('the tool "linger"');
+  expect(refused.error).toContain('--without-missing');
+  const resumed = await place.run(['resume', 's', '--without-missing']);
+  expect(resumed.code).toBe(0);
+  expect(resumed.error).toContain('[failed] linger');
+  expect(runs()).toBe(1);
 });
 
 describe('signals', () => {

@@ -27,9 +27,11 @@ export class CliPlace {
   readonly environment: Record<string, string>;
 
   private constructor(readonly main: string) {
-    mkdirSync(this.workspace);
+    const temporary = join(this.folder, 'temporary');
+    for (const folder of [this.workspace, temporary]) mkdirSync(folder);
     const { PATH = '' } = process.env;
-    this.environment = { PATH, HOME: this.folder, XDG_STATE_HOME: join(this.folder, 'state') };
+    const state = join(this.folder, 'state');
+    this.environment = { PATH, HOME: this.folder, TMPDIR: temporary, XDG_STATE_HOME: state };
   }
 
   /** Builds the command; a place costs little behind that. */

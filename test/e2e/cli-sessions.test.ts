@@ -167,7 +167,9 @@ describe('upkeep', () => {
     for (const name of ['node', 'sqlite', 'ripgrep', 'config', 'plugins', 'rules', 'state', 'store', 'model']) {
       expect(checks).toContain(`ok    ${name}`);
     }
-    const unreachable = await place.run(['doctor', '--base-url', 'http://127.0.0.1:9/v1', '--model-id', 'x', '--json']);
+    const gone = await startModelServer({ script: [] });
+    await gone.close();
+    const unreachable = await place.run(['doctor', '--base-url', gone.url, '--model-id', 'x', '--json']);
     expect(unreachable.code).toBe(1);
     const [failed] = (JSON.parse(unreachable.out) as { level: string }[]).filter(({ level }) => level === 'fail');
     expect(failed).toMatchObject({ name: 'model', fix: expect.stringContaining('Check') as unknown });

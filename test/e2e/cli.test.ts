@@ -199,7 +199,10 @@ test('commands of plugins run beside the others', async () => {
     'workspace/perdure.config.ts',
     `import { AGENTS, CLI_COMMANDS, definePlugin } from '@perdure/plugin-api';
      import { z } from 'zod';
-     const run = (agents: any) => async (args: any, io: any) => (io.out(agents.list()[0].id + ' ' + args.join('+') + '\\n'), 7);
+     const run = (agents: any) => async (args: any, io: any) => {
+       io.out(agents.list()[0].id + ' ' + args.join('+') + '\\n');
+       return 7;
+     };
      export default { plugins: [definePlugin({
        name: 'greeter', api: 1, version: '1.0.0', config: z.object({}), needs: [AGENTS], provides: [CLI_COMMANDS],
        setup: ({ get, provide }) => {

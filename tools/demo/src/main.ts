@@ -24,7 +24,7 @@ async function runTests(place: DemoPlace): Promise<number | null> {
   return (await startNode(['--test'], place.project).ended).code;
 }
 
-/** Kills the process as soon as the tool has had its effect: it then waits for its confirmation, and has an age to do so. */
+/** Kills the process as soon as the tool has had its effect: it then waits a minute for its confirmation. */
 async function killInTool({ child, ended }: RunningProcess, place: DemoPlace): Promise<EndedProcess> {
   let isOver = false;
   void ended.then(() => (isOver = true));

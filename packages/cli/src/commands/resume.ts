@@ -12,6 +12,7 @@ import { eventsAfter } from '../sessions/events-after.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
 import { visible } from '../terminal/visible.js';
 import { nextCommands } from '../turn/next-commands.js';
+import { announceSession } from '../turn/turn-follower.js';
 import { waitForOwner } from '../turn/wait-for-owner.js';
 
 export interface ResumeFlags extends PlaceFlags, RuleFlags, ModelFlags, ResumeOptions {}
@@ -32,11 +33,11 @@ export async function resumeSession(
     const { revision, turn, model } = await session.info();
     if (turn === null) return nothingToDo(context, `The session ${session.id} has no turn that did not end.`);
     requireModel(runtime, options, model);
-    const following = follower(session, nextCommands(session.id, flags));
-    await following.begin();
+    await announceSession(context, session);
+    // As long as another process has the session, a Ctrl-C ends the wait and not the turn.
     const handle = await take(session, flags, context, runtime.services.config.leaseTtlMs);
     if (handle === null) return nothingToDo(context, `The turn of the session ${session.id} has ended meanwhile.`);
-    return following.follow({
+    return follower(session, nextCommands(session.id, flags)).follow({
       events: eventsAfter(session, revision),
       isEnd: ({ type, payload, metadata }) => {
         if (type === 'agent_end' || type === 'error') return payload['turn_id'] === handle.id;

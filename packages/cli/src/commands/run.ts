@@ -8,6 +8,7 @@ import { settingsOfSession } from '../sessions/session-settings.js';
 import { warnOfStoreInside } from '../runtime/store-place.js';
 import { nextCommands } from '../turn/next-commands.js';
 import { readPrompt } from '../turn/read-prompt.js';
+import { announceSession } from '../turn/turn-follower.js';
 
 export interface RunFlags extends PlaceFlags, RuleFlags, ModelFlags {
   readonly session?: string;
@@ -24,8 +25,8 @@ export async function runCommand(context: CliContext, prompt: string, flags: Run
   return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
     const session = agent.session(settings.workspace, sessionId === undefined ? {} : { sessionId });
     requireModel(runtime, options, (await session.info()).model);
+    await announceSession(context, session);
     const following = follower(session, nextCommands(session.id, flags));
-    await following.begin();
     const stream = session.stream({ query });
     return following.follow({ events: stream, isEnd: () => false, finished: stream.finished });
   });

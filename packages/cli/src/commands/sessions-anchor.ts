@@ -1,7 +1,7 @@
 import { takeAnchor } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
-import { openTarget } from '../terminal/write-file.js';
+import { openTarget } from '../terminal/open-target.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 import { withStore } from './with-store.js';
 

@@ -3,7 +3,7 @@ import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { readFacts } from '../sessions/read-facts.js';
 import { openForReading } from '../sessions/recorded-session.js';
-import { openTarget } from '../terminal/write-file.js';
+import { openTarget } from '../terminal/open-target.js';
 import type { OutFlags } from './sessions-anchor.js';
 import { sessionKey } from './sessions-flags.js';
 import { withStore } from './with-store.js';

@@ -11,7 +11,8 @@ import { openRuntime } from '../runtime/open-runtime.js';
 import { recordedModels } from '../sessions/recorded-models.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { settingsToReplay } from '../sessions/session-settings.js';
-import { askerPlugin } from '../terminal/asker.js';
+import { askerPlugin } from '../terminal/terminal-asker.js';
+import { visible } from '../terminal/visible.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 
 export interface SessionsReplayFlags extends SessionsFlags, RuleFlags, ModelFlags {
@@ -92,7 +93,7 @@ async function show(
     );
     return;
   }
-  await out.line(`replayed ${session}: ${facts} facts, of them ${inputs} inputs and ${derived} derived again`);
+  await out.line(`replayed ${visible(session)}: ${facts} facts, of them ${inputs} inputs and ${derived} derived again`);
   for (const { runId, deciderVersion } of drift) {
     await out.line(
       outStyle.yellow(`run ${runId} was decided by version ${deciderVersion}; its facts are not compared`),
@@ -101,10 +102,12 @@ async function show(
   if (difference !== undefined) {
     const { revision, type, path, recorded, derived: made } = difference;
     await out.line(outStyle.red(`difference at revision ${revision}: ${type} ${path}`));
-    await out.line(`  recorded  ${recorded}`);
-    await out.line(`  derived   ${made}`);
-    if (path.startsWith('setup'))
-      await out.line('  The agent is configured in another way than when this was recorded.');
+    await out.line(`  recorded  ${visible(recorded)}`);
+    await out.line(`  derived   ${visible(made)}`);
+    if (path === 'setup.policy')
+      await out.line('  The rules are not those of the run: give the same --allow and --deny.');
+    else if (path.startsWith('setup'))
+      await out.line('  The agent is not configured as it was when this was recorded.');
   }
   if (loaded !== undefined && difference === undefined) await out.line(`state ${replayed}`);
   if (isSame) await out.line(outStyle.green('no difference'));

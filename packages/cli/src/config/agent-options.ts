@@ -6,8 +6,8 @@ import type { Settings } from './settings.js';
 export const DEFAULT_AGENT = 'perdure';
 
 /**
- * The configured agent. A model of the command line takes the place of the agent's. `isAsked` says whether models will be
- * called: only then is a key needed. Throws PERDURE_CONFIGURATION.
+ * The configured agent. A model of the command line takes the place of the agent's. `isAsked` says whether models will
+ * be called: only then is a key needed. Throws PERDURE_CONFIGURATION.
  */
 export function agentOptions(
   { config, workspace }: Settings,

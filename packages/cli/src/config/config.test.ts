@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { isPerdureError } from '@perdure/plugin-api';
 import { ScriptedModel } from '@perdure/testing';
 import { agentOptions } from './agent-options.js';
-import { checkConfig } from './config-schema.js';
+import { checkConfig } from './check-config.js';
 import { findConfig } from './find-config.js';
 import { endpointOf, keyOf } from './model-endpoint.js';
 import { resolveSettings, type Settings } from './settings.js';

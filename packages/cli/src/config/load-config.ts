@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
-import { checkConfig } from './config-schema.js';
+import { checkConfig } from './check-config.js';
 import type { PerdureConfig } from './perdure-config.js';
 
 /**
- * Reads a configuration file: JSON is parsed, `.mjs` imported, `.ts` imported through tsx, which all versions of Node can
- * do. Throws PERDURE_CONFIGURATION naming the file, and the field when one is wrong.
+ * Reads a configuration file: JSON is parsed, `.mjs` imported, `.ts` imported through tsx, which all versions of Node
+ * can do. Throws PERDURE_CONFIGURATION naming the file, and the field when one is wrong.
  *
  * @param file absolute path
  */

@@ -31,7 +31,7 @@ export function endpointOf(flags: ModelFlags, config: PerdureConfig): ModelEndpo
   return { baseUrl, modelId, ...(keyVariable === undefined ? {} : { keyVariable }) };
 }
 
-/** The key of an endpoint; `undefined` when none is needed. Throws PERDURE_CONFIGURATION for a variable that is not set. */
+/** The key of an endpoint, when it needs one. Throws PERDURE_CONFIGURATION for a named variable that is not set. */
 export function keyOf(
   { keyVariable }: ModelEndpoint,
   environment: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { PerdureError, type PluginLike } from '@perdure/plugin-api';
 import { policyPermission, type PermissionRules } from '@perdure/runtime';
-import { checkRule } from './config-schema.js';
+import { checkRule } from './check-config.js';
 import { findConfig } from './find-config.js';
 import { loadConfig } from './load-config.js';
 import type { PerdureConfig } from './perdure-config.js';

@@ -3,11 +3,11 @@ import { isPerdureError, PerdureError } from '@perdure/plugin-api';
 import { openSqliteStores } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
-import { terminalLine } from '../terminal/asker.js';
+import { terminalLine } from '../terminal/terminal-asker.js';
 
 /**
- * `perdure doctor --accept-loss`: goes on with a store that lost its end. Says what is gone before it is given up, and asks
- * for a yes.
+ * `perdure doctor --accept-loss`: goes on with a store that lost its end. Says what is gone before it is given up,
+ * and asks for a yes.
  */
 export async function acceptLoss({ screen, json }: CliContext, file: string, isSure: boolean): Promise<number> {
   const loss = await findLoss(file);

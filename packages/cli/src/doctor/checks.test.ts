@@ -103,7 +103,10 @@ describe('the model', () => {
 
   test('fails when it does not answer or refuses, without a word of the key', async () => {
     const refused = await check(await serve(401, '{"error":"no sk-1"}'));
-    const gone = await check('http://127.0.0.1:9/v1');
+    const url = await serve(200, '');
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+    const gone = await check(url);
+    expect(gone.message).toContain('ECONNREFUSED');
     const moved = await check(await serve(302, ''));
     for (const failed of [refused, gone, moved]) {
       expect(failed).toMatchObject({ level: 'fail', exitCode: 1 });

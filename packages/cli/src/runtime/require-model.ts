@@ -2,7 +2,7 @@ import { MODELS, PerdureError, type AgentOptions } from '@perdure/plugin-api';
 import type { PerdureRuntime } from '@perdure/runtime';
 
 /**
- * Throws PERDURE_MODEL_MISSING or PERDURE_MODEL_UNKNOWN when a turn could not ask a model, before anything of it is kept.
+ * Throws PERDURE_MODEL_MISSING or PERDURE_MODEL_UNKNOWN when a turn could not ask a model, before any of it is kept.
  *
  * @param ofSession the name of the session's own model
  */

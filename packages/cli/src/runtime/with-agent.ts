@@ -2,8 +2,8 @@ import type { AgentOptions, Session } from '@perdure/plugin-api';
 import type { PerdureRuntime, RuntimeAgent } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import type { Settings } from '../config/settings.js';
-import { askerPlugin, terminalLine, TerminalAsker } from '../terminal/asker.js';
-import { TurnFollower } from '../turn/follow-turn.js';
+import { askerPlugin, terminalLine, TerminalAsker } from '../terminal/terminal-asker.js';
+import { TurnFollower } from '../turn/turn-follower.js';
 import type { NextCommands } from '../turn/next-commands.js';
 import { hasAsker, openRuntime } from './open-runtime.js';
 
@@ -14,7 +14,7 @@ export interface AgentAtWork {
   readonly follower: (session: Session, commands: NextCommands) => TurnFollower;
 }
 
-/** Runs work with the configured agent and ends everything in order. Persons are asked when there is a terminal to do so. */
+/** Runs work with the configured agent and ends everything in order. Persons are asked when there is a terminal. */
 export async function withAgent(
   context: CliContext,
   settings: Settings,

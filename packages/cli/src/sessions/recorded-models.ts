@@ -3,8 +3,8 @@ import { PerdureError, type LanguageModel } from '@perdure/plugin-api';
 import type { PerdureRuntime } from '@perdure/runtime';
 
 /**
- * The models that the steps of a session saw, by their names, as models that can be looked at and not asked. Replay compares
- * what a model is and never calls it, so that an auditor needs neither the endpoint nor its key.
+ * The models that the steps of a session saw, by their names, as models that can be looked at and not asked. Replay
+ * compares what a model is and never calls it, so that an auditor needs neither the endpoint nor its key.
  */
 export async function recordedModels(
   { services: { store, facts } }: PerdureRuntime,

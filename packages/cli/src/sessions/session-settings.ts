@@ -10,8 +10,9 @@ import { findRecorded } from './recorded-session.js';
 type Flags = PlaceFlags & RuleFlags;
 
 /**
- * The settings to run a session with: those of the workspace that it was made in, wherever the command is typed. A session
- * that does not exist yet gets those of the place. Throws PERDURE_CONFIGURATION when another workspace is asked for.
+ * The settings to run a session with: those of the workspace that it was made in, wherever the command is typed. A
+ * session that does not exist yet gets those of the place. Throws PERDURE_CONFIGURATION when another workspace is asked
+ * for.
  */
 export async function settingsOfSession(context: CliContext, key: SessionKey, flags: Flags): Promise<Settings> {
   const here = await resolveSettings(flags);

@@ -52,7 +52,7 @@ export class Output {
     return this.write(`${text}\n`);
   }
 
-  /** Resolves when everything is handed to the system. Throws when the stream broke otherwise than by its reader's end. */
+  /** Resolves when everything is handed to the system. Throws when the stream broke, but for its reader's end. */
   async flush(): Promise<void> {
     if (!this.closed.aborted) await new Promise<void>((resolve) => this.stream.write('', () => resolve()));
     if (this.failure !== undefined) throw this.failure;

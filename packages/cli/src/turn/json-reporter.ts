@@ -4,7 +4,6 @@ import type { TurnReporter } from './turn-reporter.js';
 /** One envelope per line, and `{"result": …}` as the last line. */
 export function jsonReporter(out: Output): TurnReporter {
   return {
-    begin: () => Promise.resolve(),
     event: (event) => out.line(JSON.stringify(event)),
     end: ({ session, result, denied, resume, exitCode }) =>
       out.line(

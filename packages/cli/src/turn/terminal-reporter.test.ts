@@ -13,7 +13,6 @@ const failure = { type: 'PERDURE_TOOL_NOBODY_TO_ASK', message: 'there is nobody 
 
 /** A turn with a call that is done and one that is denied. */
 async function play(reporter: TerminalReporter): Promise<void> {
-  await reporter.begin('s');
   await reporter.event(event('turn_start', { turn: 1 }), undefined);
   await reporter.event(event('text_delta', { text: 'Let me ' }), undefined);
   await reporter.event(event('text_delta', { text: 'look.' }), undefined);
@@ -41,7 +40,6 @@ describe('a turn in a pipe', () => {
     await reporter.end(end);
     expect(out.text).toBe('Let me look.\n');
     expect(error.text.split('\n')).toEqual([
-      'session s',
       '[completed] read a.txt',
       '[denied] write b: there is nobody to ask',
       "  to allow it: --allow 'write(it is)'",
@@ -63,7 +61,6 @@ describe('a turn on a terminal', () => {
     await play(new TerminalReporter(screen));
     expect(shown()).toBe(
       [
-        '\u001b[2msession s\u001b[22m',
         'Let me look.',
         '\u001b[32m✓\u001b[39m read a.txt',
         '\u001b[31m✗\u001b[39m write b: there is nobody to ask',

@@ -17,10 +17,6 @@ export class TerminalReporter implements TurnReporter {
 
   constructor(private readonly screen: Screen) {}
 
-  begin(session: string): Promise<void> {
-    return this.screen.note(this.screen.style.dim(`session ${visible(session)}`));
-  }
-
   async event({ type, payload }: EventEnvelopeV1, denied: DeniedCall | undefined): Promise<void> {
     const { screen } = this;
     if (denied !== undefined) this.denials.set(denied.callId, denied);

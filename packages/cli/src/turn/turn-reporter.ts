@@ -25,7 +25,6 @@ export interface TurnEnd {
 
 /** Shows a turn as it goes on. Each call resolves when its reader can take more. */
 export interface TurnReporter {
-  begin(session: string): Promise<void>;
   event(event: EventEnvelopeV1, denied: DeniedCall | undefined): Promise<void>;
   end(end: TurnEnd): Promise<void>;
 }

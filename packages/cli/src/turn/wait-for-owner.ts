@@ -5,8 +5,8 @@ const LOOK_EVERY_MS = 250;
 const MARGIN_MS = 1_000;
 
 /**
- * Tries until the session is free, for one time to live of its owner's lease: a node that is not renewed by then counts as
- * dead. Throws PERDURE_SESSION_OWNED, which names the node, when it still lives.
+ * Tries until the session is free, for one time to live of its owner's lease: a node that is not renewed by then counts
+ * as dead. Throws PERDURE_SESSION_OWNED, which names the node, when it still lives.
  *
  * @param onWait told once, with the name of the node
  */

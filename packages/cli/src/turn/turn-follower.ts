@@ -6,7 +6,7 @@ import { visible } from '../terminal/visible.js';
 import type { NextCommands } from './next-commands.js';
 import { jsonReporter } from './json-reporter.js';
 import { ProcessSignals } from './process-signals.js';
-import { deniedCall, type CallGround } from './suggest-rule.js';
+import { deniedCall, type CallGround } from './denied-call.js';
 import { TerminalReporter } from './terminal-reporter.js';
 import type { DeniedCall, TurnReporter } from './turn-reporter.js';
 
@@ -22,6 +22,11 @@ export interface FollowedTurn {
 export interface FollowOptions {
   readonly ground: CallGround;
   readonly commands: NextCommands;
+}
+
+/** Names the session before its turn begins. */
+export async function announceSession({ screen, json }: CliContext, session: Session): Promise<void> {
+  if (!json) await screen.note(screen.style.dim(`session ${visible(session.id)}`));
 }
 
 /** One turn on the screen, from its beginning to its end or until this process is told to leave it. */
@@ -41,10 +46,6 @@ export class TurnFollower {
     this.signals = new ProcessSignals({ stop: () => void this.stop(), suspend: (code) => void this.leave(code) });
     // Nobody reads any more. That is no reason to end the turn: it is left where it can be resumed.
     screen.out.closed.addEventListener('abort', () => void this.leave(exitCodes.failed), { once: true });
-  }
-
-  begin(): Promise<void> {
-    return this.reporter.begin(this.session.id);
   }
 
   /** Shows the turn and its end. Resolves to the exit code; throws what kept the turn from beginning. */

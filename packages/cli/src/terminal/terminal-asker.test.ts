@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolCallRequest } from '@perdure/plugin-api';
-import { terminalLine, TerminalAsker } from './asker.js';
+import { terminalLine, TerminalAsker } from './terminal-asker.js';
 import { fakeScreen } from './fake-stream.fixture.js';
 
 const signal = new AbortController().signal;

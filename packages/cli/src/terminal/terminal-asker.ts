@@ -14,8 +14,8 @@ const MOST_LINES = 40;
 export type AskLine = (question: string, signal: AbortSignal) => Promise<string>;
 
 /**
- * Asks the person at the terminal about calls that the rules leave open. "Always" is a rule for the rest of this run: it is
- * kept here, so that the policy of the session stays what it was and its record can be replayed.
+ * Asks the person at the terminal about calls that the rules leave open. "Always" is a rule for the rest of this run:
+ * it is kept here, so that the policy of the session stays what it was and its record can be replayed.
  */
 export class TerminalAsker implements Asker {
   private readonly rules: string[] = [];
