@@ -138,6 +138,8 @@ describe('proof', () => {
     expect(other.code).toBe(4);
     expect(other.out).toContain('difference at revision 5: StepStarted setup.policy');
     expect(other.error).toContain('PERDURE_REPLAY_DIFFERS');
+    const recorded = await sessions('replay', 's', ...model, '--recorded-rules', '--verify');
+    expect([recorded.code, recorded.error]).toEqual([0, '']);
     const model2 = ['--base-url', server.url, '--model-id', 'another'];
     const json = await sessions('replay', 's', '--allow', 'write(x)', ...model2, '--json');
     expect(json.code).toBe(4);

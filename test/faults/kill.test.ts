@@ -142,7 +142,10 @@ async function killAndResume(scenario: Scenario, kill: KillPoint, plain: Report,
   }
 }
 
-/** Whether the process died after the start of the call that must not be repeated was stored, and before its settlement was. */
+/**
+ * Whether the process died after the start of the call that must not be repeated was stored, and before its settlement
+ * was.
+ */
 function isOpenOnce(facts: readonly RecordedFact[]): boolean {
   const settled = new Set(
     facts.filter(({ type }) => type === 'ToolCallSettled').map((fact) => payload<{ callId: string }>(fact).callId),

@@ -38,7 +38,10 @@ const everyContract: Scenario = {
   },
 };
 
-/** A failed model call, a large output, a change of model, a frozen system, labels, compaction, queued and cancelled prompts. */
+/**
+ * A failed model call, a large output, a change of model, a frozen system, labels, compaction, queued and cancelled
+ * prompts.
+ */
 const changes: Scenario = {
   name: 'changes between steps',
   script: {

@@ -92,7 +92,7 @@ describe('two processes with one session in one file [P4]', () => {
     await b.verify();
   });
 
-  test('a frozen owner is replaced after its time to live; when it wakes it starts nothing and appends nothing', async () => {
+  test('a frozen owner is replaced after its time to live; when it wakes it neither starts nor appends', async () => {
     const folder = place();
     const a = await otherNode({ folder, nodeId: 'a', leaseTtlMs: 600, freezeAfterStart: true });
     const ended = a.ask<TurnResult[]>({ do: 'prompt', queries: ['wait for it'], whenBusy: 'steer', wait: true });

@@ -23,8 +23,8 @@ import {
 import { scenarios, scenarioTools } from './scenario.js';
 
 /**
- * Drives a scenario in a process of its own: `{ scenario, folder, url, kill? }` as JSON in the first argument. With `kill`
- * it ends itself there; else it prints what came of the scenario and which points it passed.
+ * Drives a scenario in a process of its own: `{ scenario, folder, url, kill? }` as JSON in the first argument. With
+ * `kill` it ends itself there; else it prints what came of the scenario and which points it passed.
  */
 interface Order {
   readonly scenario: string;

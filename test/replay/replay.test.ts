@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { verifySession, type ReplayReport } from '@perdure/core';
-import { sealMetadata, type RecordedFact } from '@perdure/events';
+import { sealMetadata, type PayloadOf, type RecordedFact } from '@perdure/events';
+import { createPermissionPolicy, type PermissionRules } from '@perdure/policy-permission';
 import { hash } from 'node:crypto';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { blocks, record, startAgent, type Variant } from './session.fixture.js';
@@ -93,6 +94,24 @@ describe('replay [P12]', () => {
     expect(difference?.type).toBe(type);
     expect(difference?.path).toMatch(path);
   });
+});
+
+test('turns that ran under different rules are each compared with their own', async () => {
+  const store = new MemoryEventStore();
+  const first = await startAgent(store);
+  await (await first.agent.sessions.create({ sessionId: 's' })).send('do it');
+  await first.runtime.dispose();
+  const second = await startAgent(store, { allow: ['put'] });
+  await (await second.agent.sessions.get('s')).send('again');
+  expect((await second.agent.replay('s')).difference).toMatchObject({ type: 'StepStarted', path: 'setup.policy' });
+  const setups = (await store.read('session-_.s')).facts
+    .filter(({ type }) => type === 'StepStarted')
+    .flatMap(({ payload }) => (JSON.parse(payload) as PayloadOf<'StepStarted'>).setup ?? []);
+  expect(setups.map(({ rules }) => rules)).toMatchObject([{ allow: ['peek', 'put'] }, { allow: ['put'] }]);
+  const recorded = setups.map(({ rules }) => ({ permission: createPermissionPolicy(rules as PermissionRules) }));
+  expect((await second.agent.replay('s', recorded)).difference).toBeUndefined();
+  expect((await second.agent.replay('s', recorded.slice(1))).difference).toMatchObject({ path: 'setup.policy' });
+  await second.runtime.dispose();
 });
 
 describe('recorded histories', () => {

@@ -21,7 +21,7 @@ const speaker = (name: string, content: string): Plugin =>
   });
 
 describe('changes of a session', () => {
-  test('of its model take effect at the next step, at once when idle, and an unknown model is refused by name', async () => {
+  test('of its model take effect at the next step, at once when idle; an unknown one is refused by name', async () => {
     const runtime = await createTestRuntime({ plugins: [storeMemory, allowing] });
     const models = { first: new ScriptedModel([{ text: 'one' }]), second: new ScriptedModel([{ text: 'two' }]) };
     const agent = runtime.agent({ id: 'clerk', model: 'first', models });

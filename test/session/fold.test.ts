@@ -60,7 +60,7 @@ async function writeSnapshot(store: MemoryEventStore, projections: ProjectionSto
 }
 
 describe('the fold [P5]', () => {
-  test('gives one state however a stream is cut, through a snapshot at any place, with and without plugins [P6]', async () => {
+  test('gives one state however a stream is cut, through a snapshot anywhere, any plugins [P6]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(coreFacts, { minLength: 1, maxLength: 60 }),

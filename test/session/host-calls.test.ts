@@ -37,7 +37,7 @@ async function agentWith(
 }
 
 describe('a call of the host', () => {
-  test('leaves the facts of any call, passes by the permission when it is trusted, and does not otherwise', async () => {
+  test('leaves the facts of any call, and passes by the permission only when it is trusted', async () => {
     const { runtime, session, runs, types } = await agentWith({});
     expect(await session.tool('other', { key: 'a' })).toMatchObject({ status: 'completed', output: 'value of a' });
     expect(await session.governedTool('other', { key: 'b' })).toMatchObject({
@@ -99,7 +99,7 @@ describe('gates [P8]', () => {
     },
   );
 
-  test('a hook that blocks does, one that observes sees the outcome, and the answer is stored before a hook is asked', async () => {
+  test('a hook that blocks does, one that observes sees the outcome; the answer is stored first', async () => {
     const seen: string[] = [];
     const order: string[] = [];
     const hooks: Hook[] = [

@@ -1,6 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { definePlugin, EVENT_STORE, isPerdureError, LOGGER, PLUGIN_API, TOOLS, type Plugin } from '@perdure/plugin-api';
+import {
+  ASKER,
+  definePlugin,
+  EVENT_STORE,
+  GATES,
+  HOOKS,
+  isPerdureError,
+  LOGGER,
+  PERMISSION,
+  PLUGIN_API,
+  REDACTORS,
+  TOOLS,
+  type Plugin,
+} from '@perdure/plugin-api';
 import { MemoryEventStore, storeMemory } from '@perdure/store-memory';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
@@ -84,6 +97,21 @@ describe('a runtime', () => {
       (error) => isPerdureError(error, 'PERDURE_PLUGIN_FAILED') && /store.*user/s.test(error.message),
     );
   });
+
+  test.each([EVENT_STORE, PERMISSION, GATES, HOOKS, REDACTORS, ASKER])(
+    'does not start without a plugin that provides "$name" and fails, and names it',
+    async (token) => {
+      const guard = plugin('guard', {
+        provides: [token],
+        setup: () => {
+          throw new Error('cannot');
+        },
+      });
+      const plugins = token === EVENT_STORE ? [guard] : [storeMemory, guard];
+      const expected = { plugin: 'guard', stage: 'setup', reason: 'cannot' };
+      await expect(createTestRuntime({ plugins })).rejects.toSatisfy(code('PERDURE_PLUGIN_FAILED', expected));
+    },
+  );
 
   test('stops its plugins in the reverse order, once, and all of them although one fails', async () => {
     const stops: string[] = [];

@@ -185,6 +185,35 @@ describe('races of inputs with the owner', () => {
   });
 });
 
+test('whoever follows a session learns that its store failed for good', async () => {
+  const inner = new MemoryEventStore();
+  const store = faultyEventStore(inner, [
+    { verb: 'append', category: 'session', occurrence: 3, times: 10_000, fault: 'unavailable' },
+  ]);
+  const a = await node(store, 'a', new ScriptedModel(rounds), { lookup: lookupTool([]) });
+  const session = await a.agent.sessions.create({ sessionId: 's' });
+  const stream = session.stream('go');
+  const read = async (events: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0;
+    for await (const _ of events) count++;
+    return count;
+  };
+  const failed = (error: unknown): boolean => isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE');
+  await Promise.all([
+    expect(read(stream)).rejects.toSatisfy(failed),
+    expect(read(session.events())).rejects.toSatisfy(failed),
+    expect(stream.finished).resolves.toMatchObject({
+      status: 'suspended',
+      error: { code: 'PERDURE_STORE_UNAVAILABLE' },
+    }),
+  ]);
+  await a.runtime.dispose();
+  const b = await node(inner, 'b', new ScriptedModel(rounds), { lookup: lookupTool([]) });
+  const turn = await (await b.agent.sessions.get('s')).resume({ takeOver: true });
+  expect((await turn?.finished)?.text).toBe('done');
+  await b.runtime.dispose();
+});
+
 test('a store that does not tell what it did is asked again, and everything counts once', async () => {
   const inner = new MemoryEventStore();
   const store = faultyEventStore(inner, [

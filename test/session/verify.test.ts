@@ -94,7 +94,7 @@ describe('the chain of a session [P14]', () => {
     await expect(verifySession(await storeOf(other), key, anchor)).rejects.toSatisfy(mismatch);
   });
 
-  test('is checked whenever a session is read: a changed fact stops the session, and nothing is appended to it', async () => {
+  test('is checked whenever a session is read: a changed fact stops the session, and nothing is appended', async () => {
     const facts = await recorded();
     const at = facts.findIndex(({ type }) => type === 'ModelAnswered');
     const fact = facts[at] as RecordedFact;

@@ -1,6 +1,6 @@
-// Perdure as a contender of the harness that measures its peers. That harness hands in its own model and tool, so that all
-// contenders do the same work; they are found in the folder `lib` of the current folder, or in PERDURE_PEERS_LIB. The
-// contender's file there is one line: `export * from '<path of this file>'`.
+// Perdure as a contender of the harness that measures its peers. That harness hands in its own model and tool, so that
+// all contenders do the same work; they are found in the folder `lib` of the current folder, or in PERDURE_PEERS_LIB.
+// The contender's file there is one line: `export * from '<path of this file>'`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createRuntime } from '@perdure/core';

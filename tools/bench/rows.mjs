@@ -1,6 +1,6 @@
 /**
- * The rows of the performance budgets. A budget is a ratio between two contenders of one run, or a plain number where the
- * budget is one. `meets` says whether the medians meet it.
+ * The rows of the performance budgets. A budget is a ratio between two contenders of one run, or a plain number where
+ * the budget is one. `meets` says whether the medians meet it.
  */
 export const rows = [
   {

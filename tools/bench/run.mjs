@@ -1,5 +1,5 @@
-// Measures every row: each contender in a process of its own, contenders in turn inside a repeat and the order rotated, so
-// that the drift of a noisy machine meets all alike. Ratios are taken of the medians of one run.
+// Measures every row: each contender in a process of its own, contenders in turn inside a repeat and the order rotated,
+// so that the drift of a noisy machine meets all alike. Ratios are taken of the medians of one run.
 //   node tools/bench/run.mjs [--rows 1,3] [--repeats 5] [--json FILE] [--quick]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -95,7 +95,8 @@ try {
     report.push(line);
     const shown = value >= 1_000 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
     console.log(
-      `${line.met ? 'met   ' : 'MISSED'} ${row.row.padEnd(11)} ${shown.padStart(10)}   ${row.budget.padEnd(24)} ${row.what}`,
+      `${line.met ? 'met   ' : 'MISSED'} ${row.row.padEnd(11)} ${shown.padStart(10)}   ${row.budget.padEnd(24)} ` +
+        row.what,
     );
     for (const [contender, numbers] of Object.entries(middle)) {
       const text = Object.entries(numbers).map(

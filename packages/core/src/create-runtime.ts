@@ -13,7 +13,9 @@ import {
   WORKSPACES,
   type AgentOptions,
   type AgentRegistry,
+  type ListOptions,
   type Runtime,
+  type SessionPage,
 } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
 import { RuntimeAgent } from './host/agent.js';
@@ -24,6 +26,7 @@ import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
 import { digestOf } from './host/sha256.js';
+import { listSessions, type SessionListFilter } from './project/session-list.js';
 import { Redaction } from './secrets/redaction.js';
 import { SecretRegistry } from './secrets/secret-registry.js';
 import { NodeLease } from './session/node-lease.js';
@@ -112,6 +115,11 @@ export class PerdureRuntime implements Runtime {
     const agent = new RuntimeAgent(options, this.services, () => this.live.delete(options.id));
     this.live.set(agent.id, agent);
     return agent;
+  }
+
+  /** Sessions of all agents and tenants, for operators. An agent lists its own. */
+  sessions(options: ListOptions = {}, filter: SessionListFilter = {}): Promise<SessionPage> {
+    return listSessions(this.services, filter, options);
   }
 
   plugins(): ReturnType<Runtime['plugins']> {

@@ -1,14 +1,17 @@
 export { createRuntime, PerdureRuntime } from './create-runtime.js';
 export type { RuntimeAgent } from './host/agent.js';
+export type { Governance } from './host/agent-view.js';
 export type { HostServices } from './host/host-services.js';
 export { loadPlugins, readManifest } from './host/load-plugins.js';
 export type { ConfiguredPlugin, PluginManifest } from './host/load-plugins.js';
 export { resolveRuntimeOptions } from './host/runtime-options.js';
 export type { ModelPrice, RuntimeConfig, RuntimeOptions } from './host/runtime-options.js';
+export type { SessionListFilter } from './project/session-list.js';
 export { outcomeHash, stateHash } from './replay/hashes.js';
 export { replaySession } from './replay/replay.js';
 export type { ReplayDifference, ReplayReport } from './replay/replay.js';
 export { parseAnchor, takeAnchor, verifySession } from './replay/verify.js';
 export type { Anchor, VerifiedChain } from './replay/verify.js';
+export { sessionSnapshot } from './session/session-views.js';
 export { loadSession } from './session/session-loader.js';
 export type { FoldedSession } from './session/session-loader.js';

@@ -66,9 +66,9 @@ export const runEnded = defineEvent({
 });
 
 /**
- * What steps are made with: the model, the tools, the system prompt, and the gates that a call passes with the policy
- * that they apply. Digests are `sha256:<64 hex>`; that of the tools covers names, descriptions and input schemas in
- * order.
+ * What steps are made with: the model, the tools, the system prompt, and the gates that a call passes with the digest
+ * of the policy that they apply and, where they are data, the permission rules in it. Digests are `sha256:<64 hex>`;
+ * that of the tools covers names, descriptions and input schemas in order.
  */
 export const stepSetup = z.strictObject({
   model: z.strictObject({ name: z.string(), provider: z.string(), modelId: z.string() }),
@@ -76,6 +76,7 @@ export const stepSetup = z.strictObject({
   system: z.string(),
   gates: z.array(z.string()),
   policy: z.string(),
+  rules: jsonValue.exactOptional(),
 });
 export type StepSetup = z.output<typeof stepSetup>;
 

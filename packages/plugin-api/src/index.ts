@@ -7,6 +7,7 @@ export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js'
 export type { ArtifactStore, ByteRange } from './ports/artifact-store.js';
 export type { CliCommand, CliStreams, HttpRoute, Logger } from './ports/entry.js';
 export type {
+  AppendOptions,
   AppendResult,
   EventStore,
   EventStoreCapabilities,

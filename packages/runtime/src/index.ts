@@ -1,6 +1,5 @@
 export { createRuntime } from './create-runtime.js';
 export { defaultPlugins } from './default-plugins.js';
-export { defaultStorePath } from './default-store-path.js';
 export { providedTokens } from './provided-tokens.js';
 export type { RuntimeOptions } from './runtime-options.js';
 
@@ -8,6 +7,7 @@ export type { RuntimeOptions } from './runtime-options.js';
 export { outcomeHash, parseAnchor, stateHash, takeAnchor, verifySession } from '@perdure/core';
 export type {
   Anchor,
+  Governance,
   PerdureRuntime,
   ReplayDifference,
   ReplayReport,
@@ -62,6 +62,6 @@ export type { OpenAiCompatibleModelOptions } from '@perdure/model-openai-compati
 export { createPermissionPolicy, parseRule, policyPermission } from '@perdure/policy-permission';
 export type { PermissionRules } from '@perdure/policy-permission';
 export { storeMemory } from '@perdure/store-memory';
-export { defaultDriver, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
+export { defaultDriver, defaultPath as defaultStorePath, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
 export type { SqliteStores, SqliteStoresOptions } from '@perdure/store-sqlite';
 export { fileTools, toolsFiles } from '@perdure/tools-files';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { defaultStorePath } from './default-store-path.js';
+import { defaultPath as defaultStorePath } from '@perdure/store-sqlite';
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-readme-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,14 +1,3 @@
-export { describeArtifactStore } from './conformance/artifact-store/describe-artifact-store.js';
-export { describeEventStore } from './conformance/event-store/describe-event-store.js';
-export type { DeclaredCapabilities, StorePlace, StoreUnderTest } from './conformance/place.js';
-export { describeProjectionStore } from './conformance/projection-store/describe-projection-store.js';
-export {
-  artifactStoreRequirements,
-  eventStoreRequirements,
-  projectionStoreRequirements,
-  snapshotStoreRequirements,
-} from './conformance/requirements.js';
-export { describeSnapshotStore } from './conformance/snapshot-store/describe-snapshot-store.js';
 export { faultyEventStore } from './faults/faulty-event-store.js';
 export type { StoreFault, StoreVerb } from './faults/faulty-event-store.js';
 export { killAt, recordKillPoints } from './faults/kill-plan.js';

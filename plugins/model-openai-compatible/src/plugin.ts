@@ -1,9 +1,7 @@
-import { createRequire } from 'node:module';
 import { definePlugin, MODELS, PerdureError, PLUGIN_API, type LanguageModel } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { createModel } from './open-ai-compatible-model.js';
-
-const manifest = createRequire(import.meta.url)('../package.json') as { readonly version: string };
+import { version } from './version.js';
 
 const modelConfig = z.strictObject({
   baseUrl: z.string(),
@@ -19,7 +17,7 @@ type ModelConfig = z.output<typeof modelConfig>;
 export const modelOpenAiCompatible = definePlugin({
   name: 'model-openai-compatible',
   api: PLUGIN_API,
-  version: manifest.version,
+  version,
   config: z.strictObject({ models: z.record(z.string().min(1), modelConfig) }),
   provides: [MODELS],
   setup(context) {

@@ -7,8 +7,8 @@ export type Matcher = (text: string) => boolean | undefined;
 const LONGEST_TEXT = 50_000;
 
 /**
- * Compiles a pattern. All ways to match are followed side by side, so the time is at most in proportion to the length of
- * the text times the length of the pattern, whatever they are.
+ * Compiles a pattern. All ways to match are followed side by side, so the time is at most in proportion to the length
+ * of the text times the length of the pattern, whatever they are.
  */
 export function compilePattern(pieces: readonly Piece[]): Matcher {
   if (isPrefix(pieces)) {

@@ -32,6 +32,7 @@ export function createPermissionPolicy(rules: PermissionRules): PermissionPolicy
   return {
     id: 'policy-permission',
     digest: digestOf(lists, fallback),
+    rules: normalRules(lists, fallback),
     decide: (call) => decide(call, lists, fallback),
   };
 }
@@ -55,9 +56,13 @@ function checkedDefault(decision: Decision): Decision {
 }
 
 function digestOf(lists: Readonly<Record<List, RuleList>>, fallback: Decision): string {
-  const { allow, ask, deny } = lists;
-  const rules = { version: 1, deny: deny.normal, ask: ask.normal, allow: allow.normal, default: fallback };
+  const rules = { version: 1, ...normalRules(lists, fallback) };
   return `sha256:${createHash('sha256').update(JSON.stringify(rules)).digest('hex')}`;
+}
+
+/** Rules that decide the same have the same normal form. */
+function normalRules({ deny, ask, allow }: Readonly<Record<List, RuleList>>, fallback: Decision) {
+  return { deny: [...deny.normal], ask: [...ask.normal], allow: [...allow.normal], default: fallback };
 }
 
 function compareText(one: string, other: string): number {

@@ -1,6 +1,7 @@
 import { definePlugin, PERMISSION } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { createPermissionPolicy } from './permission-policy.js';
+import { version } from './version.js';
 
 const config = z.strictObject({
   /** Calls that need nobody's permission. */
@@ -17,7 +18,7 @@ const config = z.strictObject({
 export const policyPermission = definePlugin({
   name: 'policy-permission',
   api: 1,
-  version: '0.1.0',
+  version,
   config: config.prefault({}),
   provides: [PERMISSION],
   setup: ({ config: rules, provide }) => {

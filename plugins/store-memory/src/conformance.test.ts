@@ -3,7 +3,7 @@ import {
   describeEventStore,
   describeProjectionStore,
   describeSnapshotStore,
-} from '@perdure/testing';
+} from '@perdure/testing/conformance';
 import { MemoryArtifactStore, MemoryEventStore, MemoryProjectionStore, MemorySnapshotStore } from './index.js';
 
 const memory = { name: 'memory', capabilities: { shared: false, durable: false } };

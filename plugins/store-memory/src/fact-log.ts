@@ -1,6 +1,11 @@
 import type { RecordedFact } from '@perdure/events';
 
 const WIDTH = 16;
+const POSITION = /^\d{16}$/;
+
+export function isPosition(text: string): boolean {
+  return POSITION.test(text);
+}
 
 /** All facts of the store in the order in which they were appended. */
 export class FactLog {

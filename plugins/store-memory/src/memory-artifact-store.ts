@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PerdureError, type ArtifactStore, type ByteRange } from '@perdure/plugin-api';
-import { checkWhole, invalid } from './input.js';
+import { checkRange } from '@perdure/plugin-api/store-input';
 
 /** Large bytes in this process: the port `ArtifactStore` in its shortest form. */
 export class MemoryArtifactStore implements ArtifactStore {
@@ -25,13 +25,8 @@ export class MemoryArtifactStore implements ArtifactStore {
 
   async get(tenant: string | undefined, digest: string, range: ByteRange = {}): Promise<Uint8Array | undefined> {
     this.checkOpen();
-    const { from = 0, to } = range;
-    checkWhole('range.from', from, 0);
-    if (to !== undefined) {
-      checkWhole('range.to', to, 0);
-      if (to < from) throw invalid('range.to', 'must not be before range.from');
-    }
-    return this.artifacts.get(tenant)?.get(digest)?.slice(from, to);
+    checkRange(range);
+    return this.artifacts.get(tenant)?.get(digest)?.slice(range.from, range.to);
   }
 
   async delete(tenant: string | undefined, digest: string): Promise<void> {

@@ -12,8 +12,8 @@ import {
   type StreamSource,
   type SubscribeOptions,
 } from '@perdure/plugin-api';
-import { checkAppend, checkRead, checkSubscribe, checkTruncate, tooLarge } from './event-store-input.js';
-import { FactLog } from './fact-log.js';
+import { checkAppend, checkRead, checkSubscribe, checkTruncate, tooLarge } from '@perdure/plugin-api/store-input';
+import { FactLog, isPosition } from './fact-log.js';
 import { Follower } from './follower.js';
 import { MemoryStream } from './memory-stream.js';
 
@@ -71,7 +71,7 @@ export class MemoryEventStore implements EventStore {
 
   subscribe(source: StreamSource | StoreSource, options: SubscribeOptions = {}): AsyncIterable<FactBatch> {
     this.checkOpen();
-    checkSubscribe(source, options);
+    checkSubscribe(source, options, isPosition);
     return { [Symbol.asyncIterator]: () => this.follow(source, options) };
   }
 

@@ -6,8 +6,7 @@ import {
   type ProjectionStore,
   type RowOptions,
 } from '@perdure/plugin-api';
-import { checkName } from './input.js';
-import { checkChange, checkRows } from './projection-store-input.js';
+import { checkChange, checkName, checkRows } from '@perdure/plugin-api/store-input';
 
 interface Projection {
   readonly checkpoint: string;

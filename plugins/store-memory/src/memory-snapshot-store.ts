@@ -1,6 +1,5 @@
 import { PerdureError, type SessionSnapshotV1, type SnapshotStore } from '@perdure/plugin-api';
-import { checkName } from './input.js';
-import { snapshotText } from './snapshot-text.js';
+import { checkName, snapshotText } from '@perdure/plugin-api/store-input';
 
 /** Snapshots in this process: the port `SnapshotStore` in its shortest form. */
 export class MemorySnapshotStore implements SnapshotStore {

@@ -11,12 +11,13 @@ import { MemoryArtifactStore } from './memory-artifact-store.js';
 import { MemoryEventStore } from './memory-event-store.js';
 import { MemoryProjectionStore } from './memory-projection-store.js';
 import { MemorySnapshotStore } from './memory-snapshot-store.js';
+import { version } from './version.js';
 
 /** All stores in memory. What they hold ends with the runtime. */
 export const storeMemory = definePlugin({
   name: 'store-memory',
   api: PLUGIN_API,
-  version: '0.1.0',
+  version,
   config: z.strictObject({}),
   provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE],
   setup({ provide }) {

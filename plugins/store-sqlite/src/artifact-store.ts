@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { PerdureError, type ArtifactStore, type ByteRange } from '@perdure/plugin-api';
 import type { Database, RowStatement } from './database.js';
-import { checkWhole, invalid } from './input.js';
+import { checkRange } from '@perdure/plugin-api/store-input';
 import { damaged, guarded } from './sqlite-error.js';
 
 const CHUNK = 64 * 1024;
@@ -120,13 +120,6 @@ export class SqliteArtifactStore implements ArtifactStore {
 /** No tenant's name can spell the absence of a tenant. */
 function ownerOf(tenant: string | undefined): string {
   return tenant === undefined ? '_' : `=${tenant}`;
-}
-
-function checkRange({ from, to }: ByteRange): void {
-  if (from !== undefined) checkWhole('range.from', from, 0);
-  if (to === undefined) return;
-  checkWhole('range.to', to, 0);
-  if (to < (from ?? 0)) throw invalid('range.to', 'must not be before range.from');
 }
 
 function artifactSeal(owner: string, digest: string, size: number): number {

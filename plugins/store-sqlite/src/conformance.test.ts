@@ -3,7 +3,7 @@ import {
   describeEventStore,
   describeProjectionStore,
   describeSnapshotStore,
-} from '@perdure/testing';
+} from '@perdure/testing/conformance';
 import { placeOf, presentDrivers } from './temporary-stores.fixture.js';
 
 for (const driver of await presentDrivers()) {

@@ -16,12 +16,13 @@ import { Announcer } from './announcer.js';
 import { appendJob } from './append-job.js';
 import { CommitQueue } from './commit-queue.js';
 import type { Database } from './database.js';
-import { checkAppend, checkRead, checkSubscribe, checkTruncate, refuseFacts, tooLarge } from './event-store-input.js';
+import { checkRead, checkSubscribe, checkTruncate, tooLarge } from '@perdure/plugin-api/store-input';
+import { placeBehind, readIds, refuseFacts } from './event-store-input.js';
 import type { FactTables } from './fact-tables.js';
 import { checkEnd } from './loss.js';
 import { isStorable, packBatch } from './packing.js';
 import { StorePager, StreamPager } from './pagers.js';
-import { STORE_BEGINNING } from './position.js';
+import { parsePosition, STORE_BEGINNING } from './position.js';
 import { guarded } from './sqlite-error.js';
 import { WEAK_CATEGORIES, type StoreTables } from './store-page.js';
 import { readStreamPage } from './stream-page.js';
@@ -64,7 +65,7 @@ export class SqliteEventStore implements EventStore {
     { expected }: { readonly expected: ExpectedRevision },
   ): Promise<AppendResult> {
     this.checkOpen();
-    const ids = checkAppend(stream, facts, expected, this.limits);
+    const ids = readIds(stream, facts, expected, this.limits);
     const bytes = tooLarge(facts, this.limits.maxEventBytes);
     if (bytes !== undefined) return { status: 'too-large', bytes, limit: this.limits.maxEventBytes };
     const packed = packBatch(facts, ids);
@@ -96,7 +97,8 @@ export class SqliteEventStore implements EventStore {
 
   subscribe(source: StreamSource | StoreSource, options: SubscribeOptions = {}): AsyncIterable<FactBatch> {
     this.checkOpen();
-    const after = checkSubscribe(source, options);
+    checkSubscribe(source, options, (text) => parsePosition(text) !== undefined);
+    const after = placeBehind(source);
     const types = options.types && new Set(options.types);
     const categories = options.categories && new Set(options.categories);
     const reading = this.reading.bind(this);

@@ -1,3 +1,4 @@
+export { defaultPath } from './default-path.js';
 export { builtInDriver, bundledDriver, defaultDriver } from './driver.js';
 export type { SqliteConnection, SqliteDriver, SqliteStatement, SqliteValue } from './driver.js';
 export { openSqliteStores } from './open-sqlite-stores.js';

@@ -7,7 +7,7 @@ import { defaultDriver, type SqliteDriver } from './driver.js';
 import { SqliteEventStore } from './event-store.js';
 import { openFactTables } from './fact-tables.js';
 import { Holes } from './holes.js';
-import { checkText, invalid } from './input.js';
+import { checkText, invalidInput } from '@perdure/plugin-api/store-input';
 import { acceptLoss, checkEnd, checkSum } from './loss.js';
 import { makeFolder, openDatabase } from './open-database.js';
 import { SqlitePresence } from './presence.js';
@@ -49,7 +49,7 @@ export interface SqliteStores {
  */
 export async function openSqliteStores(options: SqliteStoresOptions = {}): Promise<SqliteStores> {
   if (options.path !== undefined) checkText('path', options.path);
-  if (options.path === '') throw invalid('path', 'must not be empty');
+  if (options.path === '') throw invalidInput('path', 'must not be empty');
   const path = resolve(options.path ?? defaultPath());
   const driver = options.driver ?? (await defaultDriver());
   return guarded(() => openFile(path, driver, options.acceptLoss === true));

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { NewFact } from '@perdure/plugin-api';
-import { isStorableText } from './input.js';
+import { isStorableText } from '@perdure/plugin-api/store-input';
 import { uuidDigits } from './uuid.js';
 
 /**

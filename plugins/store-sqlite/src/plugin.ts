@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import type { SqliteDriver } from './driver.js';
 import { openSqliteStores } from './open-sqlite-stores.js';
+import { version } from './version.js';
 
 const driver = z.custom<SqliteDriver>(
   (value) => typeof value === 'object' && value !== null && 'name' in value && 'DatabaseSync' in value,
@@ -20,7 +21,7 @@ const driver = z.custom<SqliteDriver>(
 export const storeSqlite = definePlugin({
   name: 'store-sqlite',
   api: PLUGIN_API,
-  version: '0.1.0',
+  version,
   config: z.strictObject({ path: z.string().min(1).exactOptional(), driver: driver.exactOptional() }),
   provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE],
   async setup({ config, provide }) {

@@ -40,7 +40,7 @@ for (const driver of await presentDrivers()) {
       const child = startChild(fixtureCommand('presence', [path, driver.name, 'worker']));
       await child.line('announced');
       expect(await presence.isPresent('worker')).toBe(true);
-      await expect(presence.announce('worker')).rejects.toMatchObject({ code: 'PERDURE_STORE_UNAVAILABLE' });
+      await expect(presence.announce('worker')).rejects.toMatchObject({ code: 'PERDURE_NODE_RUNNING' });
       expect(await presence.isPresent('worker')).toBe(true);
       child.process.kill('SIGKILL');
       await child.end;

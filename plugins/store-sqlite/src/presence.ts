@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PerdureError, type NodePresence } from '@perdure/plugin-api';
 import type { SqliteConnection, SqliteDriver } from './driver.js';
-import { checkName } from './input.js';
+import { checkName } from '@perdure/plugin-api/store-input';
 import { makeFile } from './make-file.js';
 import { guarded, isBusy, storeError } from './sqlite-error.js';
 
@@ -69,8 +69,7 @@ export class SqlitePresence implements NodePresence {
     } catch (error) {
       mark.close();
       if (!isBusy(error)) throw error;
-      const reason = `the node "${node}" runs in another process`;
-      throw new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason }, { cause: error });
+      throw new PerdureError('PERDURE_NODE_RUNNING', { node }, { cause: error });
     }
   }
 

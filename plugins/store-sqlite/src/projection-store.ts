@@ -8,8 +8,7 @@ import {
   type RowOptions,
 } from '@perdure/plugin-api';
 import type { Database, RowStatement } from './database.js';
-import { checkName } from './input.js';
-import { checkChange, checkRows } from './projection-store-input.js';
+import { checkChange, checkName, checkRows } from '@perdure/plugin-api/store-input';
 import { damaged, guarded } from './sqlite-error.js';
 import { keyBytes, keyText } from './text-key.js';
 

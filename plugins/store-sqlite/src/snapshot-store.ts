@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { PerdureError, type SessionSnapshotV1, type SnapshotStore } from '@perdure/plugin-api';
 import type { Database, RowStatement } from './database.js';
-import { checkName } from './input.js';
-import { snapshotText } from './snapshot-text.js';
+import { checkName, snapshotText } from '@perdure/plugin-api/store-input';
 import { damaged, guarded } from './sqlite-error.js';
 import { keyBytes, keyText } from './text-key.js';
 

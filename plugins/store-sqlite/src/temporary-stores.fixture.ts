@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StorePlace } from '@perdure/testing';
+import type { StorePlace } from '@perdure/testing/conformance';
 import { builtInDriver, bundledDriver, type SqliteDriver } from './driver.js';
 import { openSqliteStores, type SqliteStores } from './open-sqlite-stores.js';
 

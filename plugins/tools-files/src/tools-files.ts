@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { recordsOf, toolsOf } from './file-tools.js';
 import { localWorkspaces } from './local-workspaces.js';
 import { createRoot } from './root/root.js';
+import { version } from './version.js';
 
 const config = z.strictObject({
   /** Absolute path of the folder for the records of calls. Nodes that share workspaces can share it. */
@@ -14,7 +15,7 @@ const config = z.strictObject({
 export const toolsFiles = definePlugin({
   name: 'tools-files',
   api: 1,
-  version: '0.1.0',
+  version,
   config: config.default({}),
   provides: [TOOLS, WORKSPACES],
   wants: [LOGGER],

@@ -1,5 +1,6 @@
-// The one model and the one tool that all contenders use. The model has no latency and no memory: what it answers follows
-// from the last user text and the tool results after it, so a contender that loses a part of the turn answers wrong.
+// The one model and the one tool that all contenders use. The model has no latency and no memory: what it answers
+// follows from the last user text and the tool results after it, so a contender that loses a part of the turn answers
+// wrong.
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'heath', 'islet', 'jetty'];
 
 /** Text of a size in characters that begins with a head and reads like words. */

@@ -48,6 +48,7 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
     });
   withRules(withModel(add(sessions.command('replay <id>').description('decide everything again and compare'))))
     .option('--verify', 'and compare the state that sessions are opened with')
+    .option('--recorded-rules', 'under the rules that each step recorded, beside the configured ones')
     .action(async (id: string, flags: SessionsReplayFlags) => {
       const { sessionsReplay } = await import('./sessions-replay.js');
       finish(await sessionsReplay(context, id, flags));

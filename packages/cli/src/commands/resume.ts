@@ -8,7 +8,6 @@ import { exitCodes } from '../exit-code.js';
 import { requireModel } from '../runtime/require-model.js';
 import { warnOfStoreInside } from '../runtime/store-place.js';
 import { withAgent } from '../runtime/with-agent.js';
-import { eventsAfter } from '../sessions/events-after.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
 import { visible } from '../terminal/visible.js';
 import { nextCommands } from '../turn/next-commands.js';
@@ -30,7 +29,7 @@ export async function resumeSession(
   return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
     const session = await findUnfinished(agent, sessionId, settings);
     if (session === undefined) return nothingToDo(context, `There is no unfinished session of ${settings.workspace}.`);
-    const { revision, turn, model } = await session.info();
+    const { cursor, turn, model } = await session.info();
     if (turn === null) return nothingToDo(context, `The session ${session.id} has no turn that did not end.`);
     requireModel(runtime, options, model);
     await announceSession(context, session);
@@ -38,7 +37,7 @@ export async function resumeSession(
     const handle = await take(session, flags, context, runtime.services.config.leaseTtlMs);
     if (handle === null) return nothingToDo(context, `The turn of the session ${session.id} has ended meanwhile.`);
     return follower(session, nextCommands(session.id, flags)).follow({
-      events: eventsAfter(session, revision),
+      events: session.events({ from: cursor }),
       isEnd: ({ type, payload, metadata }) => {
         if (type === 'agent_end' || type === 'error') return payload['turn_id'] === handle.id;
         return type === 'prompt_cancelled' && metadata?.['turn_id'] === handle.id;

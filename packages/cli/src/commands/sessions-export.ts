@@ -1,8 +1,9 @@
-import { PerdureError } from '@perdure/plugin-api';
+import { loadSession, sessionSnapshot } from '@perdure/core';
+import { sessionStream } from '@perdure/events';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { readFacts } from '../sessions/read-facts.js';
-import { openForReading } from '../sessions/recorded-session.js';
+import { requireRecorded } from '../sessions/recorded-session.js';
 import { openTarget } from '../terminal/open-target.js';
 import type { OutFlags } from './sessions-anchor.js';
 import { sessionKey } from './sessions-flags.js';
@@ -16,12 +17,9 @@ export interface SessionsExportFlags extends OutFlags {
 export function sessionsExport(context: CliContext, id: string, flags: SessionsExportFlags): Promise<number> {
   return withStore(context, flags, async (runtime) => {
     const key = sessionKey(id, flags);
-    const { snapshots, store } = runtime.services;
-    const session = await openForReading(runtime, key);
-    // The exchange form is made by `save`; what the snapshot store keeps of it is replaced by the next one.
-    await session.save();
-    const snapshot = await snapshots?.load(id);
-    if (snapshot === undefined) throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'snapshot-store' });
+    await requireRecorded(runtime, key);
+    const { store, facts } = runtime.services;
+    const snapshot = sessionSnapshot(key, await loadSession(store, sessionStream(key), facts));
     const target = openTarget(flags.out, context.screen.out);
     await target.line(JSON.stringify(snapshot, null, flags.facts === true ? undefined : 2));
     if (flags.facts === true) {

@@ -1,7 +1,6 @@
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, type SessionSummary } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
-import { listSessions, type ListedSession } from '../sessions/list-sessions.js';
 import { formatTable } from '../terminal/table.js';
 import type { SessionsFlags } from './sessions-flags.js';
 import { withStore } from './with-store.js';
@@ -17,10 +16,10 @@ export async function sessionsList(context: CliContext, flags: SessionsListFlags
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: '--limit', reason: 'it is a whole number from 1 to 500' });
   }
   return withStore(context, flags, async (runtime) => {
-    const listed = await listSessions(runtime, limit);
+    const { tenant } = flags;
+    const { items: shown } = await runtime.sessions({ limit }, tenant === undefined ? {} : { tenant });
     const { screen, json } = context;
     const { out, outStyle } = screen;
-    const shown = flags.tenant === undefined ? listed : listed.filter(({ tenant }) => tenant === flags.tenant);
     if (json) {
       await out.line(JSON.stringify(shown));
       return exitCodes.completed;
@@ -37,12 +36,12 @@ export async function sessionsList(context: CliContext, flags: SessionsListFlags
   });
 }
 
-function rowOf({ id, updatedAt, status, totalTokens, agentId, workspace, preview }: ListedSession): readonly string[] {
+function rowOf({ id, updatedAt, status, totalTokens, agentId, workspace, preview }: SessionSummary): readonly string[] {
   const changed = new Date(updatedAt).toISOString().slice(0, 19).replace('T', ' ');
   return [id, changed, statusWord(status), String(totalTokens), agentId, workspace ?? '-', preview];
 }
 
 /** A run that is under way may be one of a process that is gone: nobody but `resume` finds that out. */
-function statusWord(status: ListedSession['status']): string {
+function statusWord(status: SessionSummary['status']): string {
   return status === 'idle' ? 'ended' : 'unfinished';
 }

@@ -1,22 +1,22 @@
 import { sessionStream, type SessionKey } from '@perdure/events';
 import { loadSession } from '@perdure/core';
-import { PerdureError, type AgentOptions } from '@perdure/plugin-api';
-import { stateHash, type ReplayReport } from '@perdure/runtime';
+import { PerdureError, type AgentOptions, type Asker, type PermissionPolicy } from '@perdure/plugin-api';
+import { stateHash, type Governance, type PerdureRuntime, type ReplayReport } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
-import { agentOptions } from '../config/agent-options.js';
+import { agentOptions, DEFAULT_AGENT } from '../config/agent-options.js';
 import type { ModelFlags } from '../config/model-endpoint.js';
-import type { RuleFlags, Settings } from '../config/settings.js';
+import type { RuleFlags } from '../config/settings.js';
 import { exitCodes } from '../exit-code.js';
 import { openRuntime } from '../runtime/open-runtime.js';
-import { recordedModels } from '../sessions/recorded-models.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
+import { recordedModels, recordedPolicies, recordedSetups } from '../sessions/recorded-setup.js';
 import { settingsToReplay } from '../sessions/session-settings.js';
-import { askerPlugin } from '../terminal/terminal-asker.js';
 import { visible } from '../terminal/visible.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 
 export interface SessionsReplayFlags extends SessionsFlags, RuleFlags, ModelFlags {
   readonly verify?: boolean;
+  readonly recordedRules?: boolean;
 }
 
 interface Replayed {
@@ -30,54 +30,58 @@ interface Replayed {
 export async function sessionsReplay(context: CliContext, id: string, flags: SessionsReplayFlags): Promise<number> {
   const key = sessionKey(id, flags);
   const settings = await settingsToReplay(context, key, flags);
-  const options = agentOptions(settings, flags, context.environment, false);
-  let result = await replay(context, settings, options, key, { canAsk: false, verify: flags.verify === true });
-  if (result.report.difference?.path === 'setup.policy') {
-    // A run at a terminal had someone to ask, which is part of its policy.
-    const asked = await replay(context, settings, options, key, { canAsk: true, verify: flags.verify === true });
-    const isFurther =
-      (asked.report.difference?.revision ?? Number.POSITIVE_INFINITY) > result.report.difference.revision;
-    if (isFurther) result = asked;
-  }
-  await show(context, result);
-  const { difference } = result.report;
-  if (difference !== undefined) {
-    const { revision, type, path } = difference;
-    throw new PerdureError('PERDURE_REPLAY_DIFFERS', { session: id, revision, type, path });
-  }
-  if (result.loaded !== undefined && result.loaded !== result.replayed) {
-    const last = result.report.facts - 1;
-    throw new PerdureError('PERDURE_REPLAY_DIFFERS', { session: id, revision: last, type: 'state', path: 'stateHash' });
-  }
-  return exitCodes.completed;
-}
-
-async function replay(
-  { logger }: CliContext,
-  settings: Settings,
-  options: AgentOptions,
-  key: SessionKey,
-  { canAsk, verify }: { readonly canAsk: boolean; readonly verify: boolean },
-): Promise<Replayed> {
-  const nobody = askerPlugin({ ask: () => Promise.resolve('deny') });
-  const runtime = await openRuntime(settings, logger, canAsk ? [nobody] : []);
+  const runtime = await openRuntime(settings, context.logger);
   try {
-    const { agentId } = await requireRecorded(runtime, key);
-    if (settings.config.agent?.id !== undefined && settings.config.agent.id !== agentId) {
-      const reason = `the session belongs to the agent "${agentId}"`;
-      throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
-    }
-    const recorded = await recordedModels(runtime, key);
-    const models = { ...Object.fromEntries(recorded), ...options.models };
-    const tenant = key.tenant === undefined ? {} : { tenant: key.tenant };
-    const agent = runtime.agent({ model: [...recorded.keys()][0] ?? '', ...options, id: agentId, ...tenant, models });
-    const report = await agent.replay(key.id);
-    const { store, facts } = runtime.services;
-    const loaded = verify ? stateHash((await loadSession(store, sessionStream(key), facts)).state) : undefined;
-    return { report, replayed: stateHash(report.state), loaded };
+    const result = await replay(runtime, key, agentOptions(settings, flags, context.environment, false), flags);
+    await show(context, result);
+    assertSame(id, result);
+    return exitCodes.completed;
   } finally {
     await runtime.dispose();
   }
+}
+
+async function replay(
+  runtime: PerdureRuntime,
+  key: SessionKey,
+  options: AgentOptions,
+  flags: SessionsReplayFlags,
+): Promise<Replayed> {
+  const { agentId } = await requireRecorded(runtime, key);
+  if (options.id !== DEFAULT_AGENT && options.id !== agentId) {
+    const reason = `the session belongs to the agent "${agentId}"`;
+    throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
+  }
+  const setups = await recordedSetups(runtime, key);
+  const recorded = recordedModels(setups);
+  const models = { ...recorded, ...options.models };
+  const tenant = key.tenant === undefined ? {} : { tenant: key.tenant };
+  const agent = runtime.agent({ model: Object.keys(recorded)[0] ?? '', ...options, id: agentId, ...tenant, models });
+  const report = await agent.replay(key.id, governanceOf(flags.recordedRules === true ? recordedPolicies(setups) : []));
+  const { store, facts } = runtime.services;
+  const verify = flags.verify === true;
+  const loaded = verify ? stateHash((await loadSession(store, sessionStream(key), facts)).state) : undefined;
+  return { report, replayed: stateHash(report.state), loaded };
+}
+
+/** A run at a terminal had someone to ask, which is part of what governed it; one in a pipe had nobody. */
+function governanceOf(policies: readonly PermissionPolicy[]): readonly Governance[] {
+  const asker: Asker = { ask: () => Promise.resolve('deny') };
+  const recorded = policies.flatMap((permission) => [
+    { permission, asker: undefined },
+    { permission, asker },
+  ]);
+  return [{ asker: undefined }, { asker }, ...recorded];
+}
+
+function assertSame(session: string, { report, replayed, loaded }: Replayed): void {
+  const { difference, facts } = report;
+  if (difference !== undefined) {
+    const { revision, type, path } = difference;
+    throw new PerdureError('PERDURE_REPLAY_DIFFERS', { session, revision, type, path });
+  }
+  if (loaded === undefined || loaded === replayed) return;
+  throw new PerdureError('PERDURE_REPLAY_DIFFERS', { session, revision: facts - 1, type: 'state', path: 'stateHash' });
 }
 
 async function show(
@@ -105,7 +109,7 @@ async function show(
     await out.line(`  recorded  ${visible(recorded)}`);
     await out.line(`  derived   ${visible(made)}`);
     if (path === 'setup.policy')
-      await out.line('  The rules are not those of the run: give the same --allow and --deny.');
+      await out.line('  It ran under other rules: give the same --allow and --deny, or --recorded-rules for its own.');
     else if (path.startsWith('setup'))
       await out.line('  The agent is not configured as it was when this was recorded.');
   }

@@ -13,9 +13,10 @@ import {
   type StreamSource,
   type SubscribeOptions,
 } from '@perdure/plugin-api';
-import { checkAppend, checkRead, checkSubscribe, checkTruncate } from './input.js';
+import { checkAppend, checkRead, checkSubscribe, checkTruncate, tooLarge } from '@perdure/plugin-api/store-input';
 
 const PAGE = 1_000;
+const POSITION = /^\d{16}$/;
 const POSITION_WIDTH = 16;
 
 /** One stream: rows[0] has the revision 'cut'; what was before it is given up. */
@@ -45,9 +46,9 @@ export class OwnEventStore implements EventStore {
     { expected }: { readonly expected: ExpectedRevision },
   ): Promise<AppendResult> {
     this.checkOpen();
-    checkAppend(stream, facts, expected, this.limits.maxBatch);
+    checkAppend(stream, facts, expected, this.limits);
     const limit = this.limits.maxEventBytes;
-    const bytes = facts.map(bytesOf).find((size) => size > limit);
+    const bytes = tooLarge(facts, limit);
     if (bytes !== undefined) return { status: 'too-large', bytes, limit };
 
     const target = this.streams.get(stream) ?? { cut: 0, rows: [] };
@@ -81,7 +82,7 @@ export class OwnEventStore implements EventStore {
 
   subscribe(source: StreamSource | StoreSource, options: SubscribeOptions = {}): AsyncIterable<FactBatch> {
     this.checkOpen();
-    checkSubscribe(source, options);
+    checkSubscribe(source, options, (text) => POSITION.test(text));
     const nextBatch = 'stream' in source ? this.streamReader(source, options) : this.storeReader(source, options);
     return { [Symbol.asyncIterator]: () => this.follow(nextBatch, options.signal) };
   }
@@ -180,10 +181,6 @@ class Follower implements AsyncIterator<FactBatch> {
 
 function headOf({ cut, rows }: Stream): ExpectedRevision {
   return cut + rows.length === 0 ? 'none' : cut + rows.length - 1;
-}
-
-function bytesOf({ payload, metadata }: NewFact): number {
-  return Buffer.byteLength(payload) + Buffer.byteLength(metadata);
 }
 
 /** The last fact of a batch that is stored at that place already. */

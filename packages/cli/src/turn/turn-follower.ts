@@ -50,13 +50,6 @@ export class TurnFollower {
 
   /** Shows the turn and its end. Resolves to the exit code; throws what kept the turn from beginning. */
   async follow(turn: FollowedTurn): Promise<number> {
-    let isLost = false;
-    // A turn that this process can no longer follow has no last event: its readers are ended with the session.
-    const ending = turn.finished.then(async ({ status }) => {
-      if (status !== 'suspended') return;
-      isLost = true;
-      await this.session.close();
-    });
     try {
       for await (const event of turn.events) {
         const denied = deniedCall(event, this.options.ground);
@@ -65,10 +58,10 @@ export class TurnFollower {
         if (turn.isEnd(event)) break;
       }
     } catch (error) {
-      if (!isLost && this.leftWith === undefined) throw error;
+      // A turn that began and can no longer be followed here says why by how it ends.
+      if ((await turn.finished).status !== 'suspended') throw error;
     }
     const result = await turn.finished;
-    await ending;
     this.signals.dispose();
     const exitCode = this.exitCodeOf(result);
     const { resume, next } = this.options.commands;

@@ -86,12 +86,14 @@ export class Composer {
     const known = this.madeWith;
     if (known?.agent === agent && known.system === system && known.model.name === model.name) return known;
     const { provider, modelId } = model.model;
+    const rules = agent.parts.permission?.rules;
     const setup: StepSetup = {
       model: { name: model.name, provider, modelId },
       tools: { digest: tools.digest, names: [...tools.names] },
       system: system.digest,
       gates: [...agent.gateIds],
       policy: agent.policy,
+      ...(rules === undefined ? {} : { rules }),
     };
     this.madeWith = { agent, model, system, setup, digest: digestOf(canonicalJson(setup)) };
     return this.madeWith;

@@ -30,6 +30,9 @@ export interface AgentParts {
   readonly limits: Required<Omit<AgentLimits, 'maxOutputTokens'>> & { readonly maxOutputTokens: number | undefined };
 }
 
+/** Who decides about calls; a member that is absent is the agent's. */
+export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker'>>;
+
 export interface NamedModel {
   readonly name: string;
   readonly model: LanguageModel;

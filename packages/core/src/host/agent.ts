@@ -23,7 +23,7 @@ import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
-import { AgentView } from './agent-view.js';
+import { AgentView, type Governance } from './agent-view.js';
 import { resolveAgentOptions, resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
 import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
@@ -85,15 +85,20 @@ export class RuntimeAgent implements Agent {
     return true;
   }
 
-  /** Runs a session's recorded decisions again with this agent as it is now. */
-  async replay(sessionId: string): Promise<ReplayReport> {
+  /**
+   * Runs a session's recorded decisions again with this agent as it is now. `governance` is what governed it at other
+   * times: what was decided under one of these is compared with that one.
+   */
+  async replay(sessionId: string, governance: readonly Governance[] = []): Promise<ReplayReport> {
     await this.starting;
     const { store, facts, env } = this.services;
     const { key } = this.resolve({ sessionId });
     const recorded: RecordedFact[] = [];
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
-    return replaySession(recorded, facts, this.current(), env);
+    const current = this.current();
+    const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
+    return replaySession(recorded, facts, [current, ...others], env);
   }
 
   dispose(): Promise<void> {
@@ -200,7 +205,8 @@ export class RuntimeAgent implements Agent {
 
   private async list(options: ListOptions): Promise<SessionPage> {
     await this.starting;
-    return listSessions(this.services, this.config, options);
+    const { id: agentId, tenant = null } = this.config;
+    return listSessions(this.services, { agentId, tenant }, options);
   }
 
   private resolve(options: SessionOptions): SessionConfig {

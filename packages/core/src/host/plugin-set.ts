@@ -1,4 +1,17 @@
-import { PerdureError, reasonOf, type Logger, type Plugin, type PluginLife, type Token } from '@perdure/plugin-api';
+import {
+  ASKER,
+  EVENT_STORE,
+  GATES,
+  HOOKS,
+  PerdureError,
+  PERMISSION,
+  reasonOf,
+  REDACTORS,
+  type Logger,
+  type Plugin,
+  type PluginLife,
+  type Token,
+} from '@perdure/plugin-api';
 import type { Container } from './container.js';
 import type { ConfiguredPlugin } from './load-plugins.js';
 import { contextOf, type Provided } from './plugin-context.js';
@@ -10,14 +23,20 @@ export interface PluginStatus {
   readonly reason?: string;
 }
 
+/** Without the first there are no sessions; without one of the others calls would pass that it is there to hold up. */
+const INDISPENSABLE: ReadonlySet<symbol> = new Set(
+  [EVENT_STORE, PERMISSION, ASKER, GATES, HOOKS, REDACTORS].map(({ key }) => key),
+);
+
 interface LivePlugin {
   readonly plugin: Plugin;
   readonly life: PluginLife;
 }
 
 /**
- * Plugins of one container, from set-up to stop. A plugin that fails harms only itself, unless it alone provides what
- * another needs; then nothing starts and the error names both.
+ * Plugins of one container, from set-up to stop. A plugin that fails harms only itself. But nothing starts when it
+ * alone provides what another needs, when sessions cannot be without it, or when it stands guard; the error names it
+ * then.
  */
 export class PluginSet {
   private readonly live: LivePlugin[] = [];
@@ -88,9 +107,9 @@ export class PluginSet {
       const neededBy = all.find((other) => other.plugin !== plugin && needsOneOf(other.plugin, plugin.provides));
       this.drop(plugin);
       this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'failed', reason });
-      if (neededBy !== undefined) {
-        const data = { plugin: plugin.name, stage, reason: `${reason} ("${neededBy.plugin.name}" needs it)` };
-        throw new PerdureError('PERDURE_PLUGIN_FAILED', data, { cause: error });
+      if (neededBy !== undefined || plugin.provides.some(({ key }) => INDISPENSABLE.has(key))) {
+        const why = neededBy === undefined ? reason : `${reason} ("${neededBy.plugin.name}" needs it)`;
+        throw new PerdureError('PERDURE_PLUGIN_FAILED', { plugin: plugin.name, stage, reason: why }, { cause: error });
       }
       this.logger.log('error', 'A plugin failed and is left out.', { plugin: plugin.name, stage, reason });
     }

@@ -10,6 +10,7 @@ import {
   type WireEvent,
   type WireLookup,
 } from '@perdure/events';
+import { isPerdureError } from '@perdure/plugin-api';
 import { metadataOnWire } from './envelope-metadata.js';
 import type { CommittedFact } from '../session/journal.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
@@ -28,10 +29,13 @@ export interface EventSource {
   readonly read: (after: number) => Promise<readonly CommittedFact[]>;
 }
 
-/** What ends a reader: the caller's signal at once, the session's closing when everything stored has been given. */
+/**
+ * What ends a reader: the caller's signal at once; the end of the session in this process when everything stored has
+ * been given. An end that is not a closing is thrown.
+ */
 export interface ReaderEnds {
   readonly signal?: AbortSignal | undefined;
-  readonly closing: AbortSignal;
+  readonly over: AbortSignal;
 }
 
 /**
@@ -41,30 +45,34 @@ export interface ReaderEnds {
 export async function* readEvents(
   source: EventSource,
   from: Cursor,
-  { signal, closing }: ReaderEnds,
+  { signal, over }: ReaderEnds,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
   const reader = new EventReader(source, from);
   const pulse = source.feed.pulse;
   // The signals wake the reader as everything else does; it looks at them whenever it is awake.
   const wake = (): void => pulse.beat();
   signal?.addEventListener('abort', wake);
-  closing.addEventListener('abort', wake);
+  over.addEventListener('abort', wake);
   try {
     for (;;) {
       const next = pulse.next();
-      const isClosing = closing.aborted;
+      const isOver = over.aborted;
       let found = false;
       for await (const envelope of reader.available()) {
         if (signal?.aborted === true) return;
         found = true;
         yield envelope;
       }
-      if (signal?.aborted === true || (isClosing && !found)) return;
+      if (signal?.aborted === true) return;
+      if (isOver && !found) {
+        if (isPerdureError(over.reason, 'PERDURE_SESSION_CLOSED')) return;
+        throw over.reason;
+      }
       if (!found) await next;
     }
   } finally {
     signal?.removeEventListener('abort', wake);
-    closing.removeEventListener('abort', wake);
+    over.removeEventListener('abort', wake);
   }
 }
 

@@ -1,6 +1,5 @@
 import { keyText, promptText, type PayloadOf } from '@perdure/events';
 import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
-import type { AgentConfig } from '../host/agent-options.js';
 import type { HostServices } from '../host/host-services.js';
 import type { ProjectedFact, Projection } from './projection.js';
 import { ProjectionRunner } from './projection-runner.js';
@@ -94,10 +93,17 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
   }
 }
 
-/** A page of an agent's sessions, the most recently changed first. */
+/** Whose sessions are listed; an absent member is everybody's. */
+export interface SessionListFilter {
+  readonly agentId?: string;
+  /** `null` for sessions that belong to no tenant. */
+  readonly tenant?: string | null;
+}
+
+/** A page of sessions, the most recently changed first. */
 export async function listSessions(
-  services: HostServices,
-  agent: Pick<AgentConfig, 'id' | 'tenant'>,
+  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
+  { agentId, tenant }: SessionListFilter,
   { limit = 50, cursor }: ListOptions,
 ): Promise<SessionPage> {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 500) {
@@ -106,7 +112,7 @@ export async function listSessions(
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const rows = await readSessionList(services);
   const sorted = rows
-    .filter((row) => row.agentId === agent.id && row.tenant === (agent.tenant ?? null))
+    .filter((row) => row.agentId === (agentId ?? row.agentId) && (tenant === undefined || row.tenant === tenant))
     .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
     .filter(
       (row) => after === undefined || row.updatedAt < after.at || (row.updatedAt === after.at && row.id > after.id),
@@ -128,7 +134,7 @@ export async function readSessionList(
 }
 
 function summaryOf(row: SessionListRow): SessionSummary {
-  const { tenant: _, openTurns, isRunning, ...shown } = row;
+  const { openTurns, isRunning, ...shown } = row;
   return { ...shown, status: isRunning ? 'running' : openTurns.length > 0 ? 'waiting' : 'idle' };
 }
 

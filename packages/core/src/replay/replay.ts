@@ -44,18 +44,20 @@ export interface ReplayDifference {
 
 /**
  * Runs a session's recorded decisions again. Inputs are taken from the record; every other fact is derived by the same
- * decider, composer and gates that run sessions, with the agent as it is given here, and compared.
+ * decider, composer and gates that run sessions, with the agent as it is given here, and compared. Of several views of
+ * the agent the one is taken whose policy the record names; the first, where it names none of them.
  */
 export async function replaySession(
   facts: readonly RecordedFact[],
   registry: FactRegistry,
-  agent: AgentView,
+  agents: readonly [AgentView, ...AgentView[]],
   env: HostEnv,
 ): Promise<ReplayReport> {
   const session = sessionKeyOf(facts[0]?.stream ?? '')?.id ?? '';
   const check = new ChainCheck(facts[0]?.stream ?? '', { from: 0 });
   const composer = new Composer(session);
-  const context = { session, agent, composer, env, redaction: new Redaction(new SecretRegistry()) };
+  const redaction = new Redaction(new SecretRegistry());
+  let [agent] = agents;
   const drift: { runId: string; deciderVersion: number }[] = [];
   let state = initialState;
   let inputs = 0;
@@ -75,6 +77,8 @@ export async function replaySession(
     const read = registry.read(recorded);
     if (read.kind === 'known' && isCoreType(read.type)) {
       const fact = { type: read.type, payload: read.payload as PayloadOf<CoreType> };
+      const policy = policyOf(fact) ?? agent.policy;
+      agent = agents.find((view) => view.policy === policy) ?? agent;
       if (fact.type === 'RunStarted') {
         const { runId, deciderVersion } = fact.payload as PayloadOf<'RunStarted'>;
         if (deciderVersion !== DECIDER_VERSION) drift.push({ runId, deciderVersion });
@@ -82,7 +86,7 @@ export async function replaySession(
       if (isDrifting(state, drift, fact)) inputs++;
       else if (due.length === 0 && isInput(state, fact, agent)) inputs++;
       else {
-        if (due.length === 0) due = await derive(state, fact, context);
+        if (due.length === 0) due = await derive(state, fact, { session, agent, composer, env, redaction });
         const difference = firstDifference(recorded, fact, due.shift());
         if (difference !== undefined) return report(difference);
         derived++;
@@ -91,6 +95,12 @@ export async function replaySession(
     state = evolveRead(state, read, { revision: recorded.revision, time: timeOf(recorded) });
   }
   return report();
+}
+
+/** Digest of the gates and rules that a fact was made with, where it says so. */
+function policyOf({ type, payload }: { readonly type: CoreType; readonly payload: unknown }): string | undefined {
+  if (type === 'StepStarted') return (payload as PayloadOf<'StepStarted'>).setup?.policy;
+  return type === 'ToolCallDecided' ? (payload as PayloadOf<'ToolCallDecided'>).policy : undefined;
 }
 
 async function derive(

@@ -46,6 +46,7 @@ export class LoadedSession {
   private taking: Promise<void> | undefined;
   private following: AbortController | undefined;
   private readonly closing = new AbortController();
+  private readonly ending = new AbortController();
   private failure: PerdureError | undefined;
   private readonly waiters: TurnWaiters;
 
@@ -60,7 +61,7 @@ export class LoadedSession {
     // An owner elsewhere may die; whoever waits for a turn looks after it.
     this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
     // Every reader and every waiter listens to it.
-    setMaxListeners(0, this.closing.signal);
+    setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {
       work.feed.addFacts(facts);
       for (const fact of facts) this.react(fact);
@@ -70,6 +71,13 @@ export class LoadedSession {
   /** Aborts when the session is let go in this process. */
   get signal(): AbortSignal {
     return this.closing.signal;
+  }
+
+  /**
+   * Aborts when this process can tell no more of the session: it was let go, or something failed that is the reason.
+   */
+  get over(): AbortSignal {
+    return this.ending.signal;
   }
 
   /** Whether this node runs the session. */
@@ -145,7 +153,11 @@ export class LoadedSession {
       await this.own(options);
       this.executor?.wake();
     } catch (error) {
-      if (options.insist || !isPerdureError(error, 'PERDURE_SESSION_OWNED')) throw error;
+      if (options.insist) throw error;
+      if (isPerdureError(error, 'PERDURE_SESSION_OWNED')) return;
+      if (isPerdureError(error) && error.entry.kind !== 'unavailable') throw error;
+      // The work is in the stream; that it cannot be begun here is told by how it ends.
+      this.fail(error);
     }
   }
 
@@ -182,7 +194,9 @@ export class LoadedSession {
         await releaseOwnership(this.work.journal, held, this.work.env, reason);
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
-      this.closing.abort(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id }));
+      const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
+      this.closing.abort(closed);
+      this.ending.abort(closed);
       this.following?.abort();
       this.waiters.answer((turnId) => this.suspended(turnId));
       this.work.feed.pulse.beat();
@@ -240,6 +254,7 @@ export class LoadedSession {
     const reason = reasonOf(error);
     this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
     this.waiters.answer((turnId) => this.suspended(turnId));
+    this.ending.abort(this.failure);
   }
 
   private refollow(): void {

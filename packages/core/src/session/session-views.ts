@@ -1,4 +1,4 @@
-import { promptText } from '@perdure/events';
+import { promptText, type SessionKey } from '@perdure/events';
 import {
   PerdureError,
   type MessagePage,
@@ -8,7 +8,9 @@ import {
   type SnapshotRun,
 } from '@perdure/plugin-api';
 import type { Journal } from './journal.js';
-import type { SessionIndex } from './session-index.js';
+import { formatCursor } from '../live/cursor.js';
+import { SessionIndex } from './session-index.js';
+import type { FoldedSession } from './session-loader.js';
 import { activeRun, currentTurn, type RunState, type SessionState } from './session-state.js';
 
 /** A session as `info()` shows it. */
@@ -37,6 +39,7 @@ export function sessionInfo(journal: Journal): SessionInfo {
     owner: owner === undefined ? null : { node: owner.node, epoch },
     revision: head,
     hash,
+    cursor: formatCursor(head),
     readOnly: state.newer === undefined ? null : { type: state.newer.type, revision: state.newer.revision },
   };
 }
@@ -57,12 +60,8 @@ function assertPositive(field: string, value: number | undefined): void {
 }
 
 /** A session in its exchange form. */
-export function sessionSnapshot(
-  journal: Journal,
-  index: SessionIndex,
-  toolNames: readonly string[],
-): SessionSnapshotV1 {
-  const { state, head, hash, key } = journal;
+export function sessionSnapshot(key: SessionKey, { state, revision, hash, time }: FoldedSession): SessionSnapshotV1 {
+  const index = new SessionIndex(() => state);
   const { identity, labels } = state;
   const artifacts = [...state.messages].flatMap((message) =>
     message.role === 'tool' ? message.parts.flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact])) : [],
@@ -76,14 +75,14 @@ export function sessionSnapshot(
       messages: [...state.messages],
       total_usage: state.usage,
       model_name: state.model ?? state.setup?.model.name ?? null,
-      tool_names: toolNames,
+      tool_names: state.setup?.tools.names ?? [],
       created_at: Math.floor((identity?.createdAt ?? 0) / 1_000),
-      updated_at: Math.floor(journal.time / 1_000),
+      updated_at: Math.floor(time / 1_000),
       ...(labels.tenantId === undefined ? {} : { tenant_id: labels.tenantId }),
       ...(labels.principal === undefined ? {} : { principal: labels.principal }),
       ...(labels.agentTemplateId === undefined ? {} : { agent_template_id: labels.agentTemplateId }),
       ...(labels.correlationId === undefined ? {} : { correlation_id: labels.correlationId }),
-      revision: head,
+      revision,
       hash,
     },
     run_records: runRecords(state, index, key.id),

@@ -137,7 +137,7 @@ export class DurableSession implements Session {
     loaded.follow();
     if (options.from !== undefined) await journal.refresh();
     const from = options.from === undefined ? beginning : parseCursor(options.from, this.id, journal.head);
-    yield* readEvents(loaded.eventSource(), from, { signal: options.signal, closing: loaded.signal });
+    yield* readEvents(loaded.eventSource(), from, { signal: options.signal, over: loaded.over });
   }
 
   subscribe(listener: (mutation: Mutation) => void): () => void {
@@ -193,9 +193,9 @@ export class DurableSession implements Session {
     const { snapshots } = this.home;
     if (snapshots === undefined) return;
     if (!snapshots.atomic) throw new PerdureError('PERDURE_SNAPSHOT_UNSUPPORTED', { store: snapshots.name });
-    const { work, index } = await this.upToDate();
-    const { names } = work.agent().toolSet(work.journal.state.identity?.workspace);
-    await snapshots.save(this.id, sessionSnapshot(work.journal, index, names));
+    const { key, journal } = (await this.upToDate()).work;
+    const { state, head: revision, hash, time } = journal;
+    await snapshots.save(this.id, sessionSnapshot(key, { state, revision, hash, time }));
   }
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {

@@ -37,7 +37,7 @@ async function* readTurn(
   session: string,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
   const { loaded, turnId, from } = await accepted;
-  for await (const event of readEvents(loaded.eventSource(), { revision: from }, { closing: loaded.signal })) {
+  for await (const event of readEvents(loaded.eventSource(), { revision: from }, { over: loaded.over })) {
     const { session_id: ofSession = session, turn_id: ofTurn } = event.metadata ?? {};
     if (ofSession !== session) continue;
     yield event;

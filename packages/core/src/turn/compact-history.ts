@@ -8,8 +8,8 @@ import { currentTurn, type PendingChange, type SessionState } from '../session/s
 import type { SessionWork } from './session-work.js';
 
 const INSTRUCTION =
-  'Summarise the conversation so far for yourself: the goal, constraints, what was done and found, decisions, what is ' +
-  'open, and every name, path and number that is still needed. Answer with the summary alone.';
+  'Summarise the conversation so far for yourself: the goal, constraints, what was done and found, decisions, what ' +
+  'is open, and every name, path and number that is still needed. Answer with the summary alone.';
 
 /**
  * How much of the conversation a summary would replace, and how much stays as it is: the turn that runs, or the last.

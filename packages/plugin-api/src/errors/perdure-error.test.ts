@@ -31,7 +31,7 @@ describe('a PerdureError', () => {
 
   test('fills what its data has into the message and leaves the name of what it lacks', () => {
     expect(errorMessage('PERDURE_STORE_TOO_LARGE', { bytes: 9, limit: 0 })).toBe(
-      'A fact of 9 bytes is larger than the limit of 0.',
+      '9 bytes are more than the store keeps as one: 0.',
     );
     expect(errorMessage('PERDURE_SESSION_BUSY', { session: 's', turn: undefined })).toBe(
       'The session "s" is busy with turn "turn".',

@@ -54,6 +54,7 @@ export const errorTable = {
   PERDURE_SESSION_CLOSED: caller('The session "{session}" is closed in this process.', 409),
   PERDURE_SESSION_OWNED: conflict('The session "{session}" is owned by the live node "{node}".', true),
   PERDURE_SESSION_FENCED: conflict('This node lost the session "{session}" to epoch {epoch}.'),
+  PERDURE_NODE_RUNNING: conflict('The node "{node}" runs in another process.', true),
   PERDURE_FACT_NEWER: refused(
     'The session "{session}" holds a fact that this build does not know: {type} at revision {revision}.',
     409,
@@ -101,7 +102,7 @@ export const errorTable = {
   PERDURE_STORE_TRUNCATED: unavailable('Facts are missing behind revision {lastRevision} of "{stream}".', false),
   PERDURE_STORE_NEWER: refused('The store has schema {actual}; this build reads up to {expected}.', 409),
   PERDURE_STORE_CONTENDED: conflict('The input could not be appended to "{session}" in {tries} tries.', true),
-  PERDURE_STORE_TOO_LARGE: caller('A fact of {bytes} bytes is larger than the limit of {limit}.', 413),
+  PERDURE_STORE_TOO_LARGE: caller('{bytes} bytes are more than the store keeps as one: {limit}.', 413),
   PERDURE_SNAPSHOT_UNSUPPORTED: caller("session store '{store}' does not support aggregate session snapshots", 501),
   PERDURE_SNAPSHOT_INVALID: caller('The snapshot is not valid at "{field}": {reason}.'),
   PERDURE_CHAIN_BROKEN: unavailable('The hash chain of "{stream}" is broken at revision {revision}.', false),

@@ -3,7 +3,8 @@ import type { RecordedFact } from '@perdure/events';
 /**
  * Where streams of facts are kept. Four verbs; each promise below has a requirement in the conformance suite.
  * Revisions of a stream start at 0 and have no gaps. A position is a place in the whole store: opaque text of fixed
- * width that sorts as text; the order of positions is the order in which facts became visible.
+ * width that sorts as text; the order of positions is the order in which facts became visible. Input that is not
+ * allowed throws PERDURE_INPUT_INVALID with its field; `@perdure/plugin-api/store-input` has the checks.
  */
 export interface EventStore {
   readonly name: string;
@@ -13,15 +14,12 @@ export interface EventStore {
   /**
    * Appends a batch as a whole or not at all. After `stored` the batch survives the death of the process and of the
    * machine (streams of the categories `draft` and `lease`: of the process). The same ids at the same place again are
-   * `stored`, whatever was appended behind them. Infrastructure that cannot be used throws PERDURE_STORE_UNAVAILABLE.
+   * `stored`, whatever was appended behind them; the result is about the batch's last fact. Throws
+   * PERDURE_STORE_UNAVAILABLE when nothing can be stored.
    */
-  append(
-    stream: string,
-    facts: readonly NewFact[],
-    options: { readonly expected: ExpectedRevision },
-  ): Promise<AppendResult>;
+  append(stream: string, facts: readonly NewFact[], options: AppendOptions): Promise<AppendResult>;
 
-  /** Reads a page of a stream, in the direction asked for. A missing stream is an empty page. */
+  /** Reads a page of a stream; an empty one when there is no such stream. Rejects with the reason of its signal. */
   read(stream: string, options?: ReadOptions): Promise<ReadPage>;
 
   /**
@@ -53,10 +51,10 @@ export interface EventStoreLimits {
 }
 
 export interface NewFact {
-  /** A UUID, made before the first try and kept for every repeat. */
+  /** A UUID in lower case, made before the first try and kept for every repeat. */
   readonly id: string;
   readonly type: string;
-  /** JSON text; a store keeps its UTF-8 bytes and returns the same text. */
+  /** JSON text without U+0000 and halves of surrogate pairs; a store keeps its UTF-8 bytes and returns the same text. */
   readonly payload: string;
   readonly metadata: string;
   /** Needed only while its step is open, and by auditors: reads with `omitDetail` pass it by. */
@@ -65,6 +63,7 @@ export interface NewFact {
 
 /** The revision of the last fact of a stream, or `none` for a stream that has never had one. */
 export type ExpectedRevision = number | 'none';
+export type AppendOptions = { readonly expected: ExpectedRevision };
 export type AppendResult =
   | { readonly status: 'stored'; readonly revision: number; readonly position: string }
   | { readonly status: 'conflict'; readonly actual: ExpectedRevision }

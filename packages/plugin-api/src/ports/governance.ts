@@ -19,6 +19,8 @@ export interface PermissionPolicy {
   readonly id: string;
   /** Digest of the rules: equal for equal rules, on any node. */
   readonly digest: string;
+  /** The rules as data, to be kept with what they decided: an auditor sees them, and replay can use them again. */
+  readonly rules?: JsonValue;
   decide(call: ToolCallRequest): PermissionDecision;
 }
 

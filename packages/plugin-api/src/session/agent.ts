@@ -83,6 +83,7 @@ export interface SessionPage {
 
 export interface SessionSummary {
   readonly id: string;
+  readonly tenant: string | null;
   readonly agentId: string;
   readonly workspace: string | null;
   /** The beginning of the first prompt. */

@@ -104,6 +104,8 @@ export interface SessionInfo {
   /** The last revision of the stream, and the hash there. */
   readonly revision: number;
   readonly hash: string;
+  /** For `events({ from })`: what comes behind that revision. */
+  readonly cursor: string;
   /** Why this build may not run the session on; it can still be read. */
   readonly readOnly: { readonly type: string; readonly revision: number } | null;
 }

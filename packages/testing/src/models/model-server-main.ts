@@ -22,8 +22,9 @@ async function startOfInput(): Promise<Start> {
 
 /**
  * The model server as a process of its own: `node model-server-main.js ['<script as JSON>' [port]]`. It prints one JSON
- * line, `{"port":…,"url":…,"pid":…}`, and serves until it is ended. Without a script in the arguments it takes one line
- * of standard input, `{"script":…,"port"?:…,"models"?:…}`, and ends with it, so that it does not outlive its parent.
+ * line, `{"port":…,"url":…,"pid":…}`, and serves until it is ended. Without a script in the arguments it takes one
+ * line of standard input, `{"script":…,"port"?:…,"models"?:…}`, and ends with it, so that it does not outlive its
+ * parent.
  */
 async function main(): Promise<void> {
   const [script, port] = process.argv.slice(2);

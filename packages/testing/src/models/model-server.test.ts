@@ -210,7 +210,7 @@ describe('the server', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('no idea')]);
   });
 
-  test('sends nothing while it stalls, forgets a client that has gone, and closes in the middle of everything', async () => {
+  test('sends nothing while it stalls, forgets a client that has gone, and closes in mid-answer', async () => {
     const server = await start(() => ({ text: 'abcd', stallAfter: 0 }));
     const { url } = server;
     await expect(post(url, streaming, AbortSignal.timeout(100))).rejects.toThrow('timeout');

@@ -39,6 +39,7 @@ export class ScriptReader {
 /** Status 400, so that nobody tries again what cannot succeed. */
 function unforeseen(request: ScriptRequest): ScriptedAnswer {
   const asked = JSON.stringify(request.lastUserText.slice(0, 80));
-  const message = `The script has no answer to ${asked} with ${request.toolResultsSince.length} tool results behind it.`;
+  const behind = request.toolResultsSince.length;
+  const message = `The script has no answer to ${asked} with ${behind} tool results behind it.`;
   return { error: { status: 400, message, code: 'script_exhausted' } };
 }

@@ -48,7 +48,7 @@ const faultMembers = ['cutAfter', 'stallAfter', 'malformedAfter', 'endAfter', 'e
  * - `finish`: `tool-calls` for an answer with calls, else `stop`, when absent.
  * - `delayMs`: the wait before the answer begins; `deltaDelayMs`: before each further delta.
  * - `error`: the call fails with it, at once, or when `errorAfter` is there in the middle of the stream.
- * - `cutAfter`: the connection breaks; `stallAfter`: nothing more comes and nothing ends. With 0 no answer begins at all.
+ * - `cutAfter`: the connection breaks; `stallAfter`: nothing more comes and nothing ends. With 0 no answer begins.
  * - `malformedAfter`: a piece that is no JSON comes, and the rest follows.
  * - `endAfter`: the answer ends in good order without a reason why.
  */

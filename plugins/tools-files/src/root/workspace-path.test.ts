@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { isFileFailure } from '../failure.js';
 import { permissionSubject, workspacePath } from './workspace-path.js';
 
-const bases = ['/work/space', '/link/space'];
+const bases = ['/project/space', '/link/space'];
 
 function codeOf(given: string, windows = false): string {
   try {
-    workspacePath(windows ? ['C:\\work\\space'] : bases, given, windows);
+    workspacePath(windows ? ['C:\\project\\space'] : bases, given, windows);
   } catch (error) {
     if (isFileFailure(error)) return error.code;
     throw error;
@@ -23,9 +23,9 @@ describe('a path of a tool', () => {
     ['src/', 'src'],
     ['.', '.'],
     ['src/..', '.'],
-    ['/work/space', '.'],
-    ['/work/space/src/./app.ts', 'src/app.ts'],
-    ['/work/../work/space/a', 'a'],
+    ['/project/space', '.'],
+    ['/project/space/src/./app.ts', 'src/app.ts'],
+    ['/project/../project/space/a', 'a'],
     ['/link/space/a', 'a'],
     ['...', '...'],
     ['~/a', '~/a'],
@@ -45,18 +45,18 @@ describe('a path of a tool', () => {
     ['src/../..', 'sandbox_denied'],
     ['src/../../space/a', 'sandbox_denied'],
     ['/etc/passwd', 'sandbox_denied'],
-    ['/work/space/../other', 'sandbox_denied'],
-    ['/work/spaceship', 'sandbox_denied'],
+    ['/project/space/../other', 'sandbox_denied'],
+    ['/project/spaceship', 'sandbox_denied'],
     ['/', 'sandbox_denied'],
-    ['//work/space/../../etc', 'sandbox_denied'],
+    ['//project/space/../../etc', 'sandbox_denied'],
   ])('%j is refused with %s', (given, code) => {
     expect(codeOf(given)).toBe(code);
   });
 
   test.each([
     ['src\\app.ts', 'taken'],
-    ['c:\\WORK\\space\\a', 'taken'],
-    ['C:/work/space/a', 'taken'],
+    ['c:\\PROJECT\\space\\a', 'taken'],
+    ['C:/project/space/a', 'taken'],
     ['C:a', 'sandbox_denied'],
     ['D:\\a', 'sandbox_denied'],
     ['\\\\server\\share', 'sandbox_denied'],
@@ -89,7 +89,7 @@ test('whatever the text, a path stays inside or is refused, and one that is norm
         expect(segment).not.toMatch(/[/\0]/);
       }
       expect(workspacePath(bases, relative)).toEqual({ given: relative, segments, relative });
-      expect(workspacePath(bases, `/work/space/${relative}`).segments).toEqual(segments);
+      expect(workspacePath(bases, `/project/space/${relative}`).segments).toEqual(segments);
     }),
   );
 });

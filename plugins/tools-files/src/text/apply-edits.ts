@@ -19,7 +19,7 @@ interface Place {
  * Makes all edits or none. Each old text is looked for in the original, so no edit sees the result of another. CR LF
  * and LF count as equal; lines that are not touched keep their ends, and new lines get those of the place they come to.
  *
- * @throws FileFailure `encoding_error`, `not_found`, `duplicate_match` or `overlapping_edits`, with the index of the edit
+ * @throws FileFailure `encoding_error`, `not_found`, `duplicate_match` or `overlapping_edits`, with the edit's index
  */
 export function applyEdits(original: string, edits: readonly Edit[]): string {
   const ends = lineEndsOf(original);

@@ -23,7 +23,7 @@ const edit = z.strictObject({
     .string()
     .min(1)
     .describe(
-      `Text that stands exactly once in the file, with enough around it to be unique; at most ${LONGEST_OLD_TEXT} characters.`,
+      `Text that stands once in the file, with enough around it to be unique; at most ${LONGEST_OLD_TEXT} characters.`,
     ),
   new_text: z.string().describe(`What takes its place; at most ${LONGEST_NEW_TEXT} characters. Empty to delete.`),
 });

@@ -1,5 +1,5 @@
-import type { ProjectionChange, RowOptions } from '@perdure/plugin-api';
-import { checkList, checkName, checkText, checkWhole, invalid } from './input.js';
+import type { ProjectionChange, RowOptions } from '../ports/projection-store.js';
+import { checkList, checkName, checkText, checkWhole, invalidInput } from './values.js';
 
 /** Throws PERDURE_INPUT_INVALID with the field, unless the change is one that the port allows. */
 export function checkChange(projection: string, change: ProjectionChange): void {
@@ -23,5 +23,5 @@ export function checkRows(projection: string, { prefix, from, limit }: RowOption
 }
 
 function checkKey(field: string, key: unknown): void {
-  if (typeof key !== 'string') throw invalid(field, 'must be a text');
+  if (typeof key !== 'string') throw invalidInput(field, 'must be a text');
 }

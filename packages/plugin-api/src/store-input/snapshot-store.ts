@@ -1,4 +1,5 @@
-import { PerdureError, type SessionSnapshotV1 } from '@perdure/plugin-api';
+import { PerdureError } from '../errors/perdure-error.js';
+import type { SessionSnapshotV1 } from '../ports/snapshot-store.js';
 
 /** The JSON text of a snapshot. Throws PERDURE_SNAPSHOT_INVALID with the field when the value is none. */
 export function snapshotText(snapshot: SessionSnapshotV1): string {
