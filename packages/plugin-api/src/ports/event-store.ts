@@ -54,7 +54,7 @@ export interface NewFact {
   /** A UUID in lower case, made before the first try and kept for every repeat. */
   readonly id: string;
   readonly type: string;
-  /** JSON text without U+0000 and halves of surrogate pairs; a store keeps its UTF-8 bytes and returns the same text. */
+  /** JSON text without U+0000 or half surrogate pairs; a store keeps its UTF-8 bytes and returns the same text. */
   readonly payload: string;
   readonly metadata: string;
   /** Needed only while its step is open, and by auditors: reads with `omitDetail` pass it by. */
