@@ -2,7 +2,7 @@
 // so that the drift of a noisy machine meets all alike. Ratios are taken of the medians of one run.
 //   node tools/bench/run.mjs [--rows 1,3] [--repeats 5] [--json FILE] [--quick]
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,10 +53,12 @@ async function measure(row) {
   for (let repeat = 0; repeat < (row.diesInPrepare ? 1 : repeats); repeat++) {
     for (let turn = 0; turn < row.contenders.length; turn++) {
       const contender = row.contenders[(turn + repeat) % row.contenders.length];
-      const folder = isPrepared ? folders[contender] : mkdtempSync(join(root, 'store-'));
-      if (isPrepared && repeat === 0) await run(row, 'prepare', contender, folder);
+      if (isPrepared && repeat === 0) await run(row, 'prepare', contender, folders[contender]);
+      const folder = mkdtempSync(join(root, 'store-'));
+      // What one repeat leaves behind, a state snapshot for one, must not help the next.
+      if (isPrepared) cpSync(folders[contender], folder, { recursive: true });
       results[contender].push(await run(row, 'measure', contender, folder));
-      if (!isPrepared) rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     }
   }
   measured.set(key, results);

@@ -22,6 +22,7 @@ import { RuntimeAgent } from './host/agent.js';
 import { Container } from './host/container.js';
 import type { HostServices } from './host/host-services.js';
 import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
+import { OpeningLane } from './host/opening-lane.js';
 import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
@@ -86,6 +87,7 @@ function resolveServices(
     secrets,
     redaction: new Redaction(secrets, container.get(REDACTORS)),
     lease,
+    opening: new OpeningLane(),
     plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {
       return { name, version, digest: digestOf(`${name}@${version}`) };
     }),

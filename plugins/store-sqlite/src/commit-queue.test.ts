@@ -52,6 +52,31 @@ for (const driver of await presentDrivers()) {
       await end();
     });
 
+    test('writers of one transaction go on a few in each turn, and the next transaction holds what all of them bring', async () => {
+      const { stores, calls, end } = await open();
+      await store(stores.events, 'session-_.first', newFacts(1), 'none');
+      const streams = Array.from({ length: 40 }, (_, index) => `session-_.${index}`);
+      const turns: number[] = [];
+      let told = 0;
+      const write = async (stream: string): Promise<void> => {
+        await store(stores.events, stream, newFacts(1), 'none');
+        told += 1;
+        await store(stores.events, stream, newFacts(1), 0);
+      };
+      calls.length = 0;
+      const written = Promise.all(streams.map(write));
+      while (told < streams.length) {
+        const before = told;
+        await new Promise(setImmediate);
+        turns.push(told - before);
+      }
+      await written;
+      // The first one finds nobody waiting. The others share one transaction, and their second facts another.
+      expect(Math.max(...turns)).toBe(8);
+      expect(countOf(calls, IS_TRANSACTION)).toBeLessThanOrEqual(3);
+      await end();
+    });
+
     test('the only active stream is committed inside append, as one statement', async () => {
       const { stores, calls, end } = await open();
       await store(stores.events, 'session-_.a', newFacts(1), 'none');

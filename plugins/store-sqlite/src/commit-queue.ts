@@ -25,6 +25,12 @@ interface Waiting {
 /** More in one transaction would keep the process from everything else for too long. */
 const LARGEST_TRANSACTION = 50;
 
+/**
+ * How many writers go on in one turn of the event loop. What each does next is seldom short, and timers and sockets of
+ * the process must not wait for all of them.
+ */
+const LARGEST_RELEASE = 8;
+
 /** So many batches of one stream in a row mean that it is the only active one, which gains nothing by waiting. */
 const STREAK = 4;
 
@@ -35,6 +41,8 @@ const STREAK = 4;
 export class CommitQueue {
   private readonly database: Database;
   private waiting: Waiting[] = [];
+  /** Committed, and not yet told. */
+  private released: Waiting[] = [];
   private durableWaiting = 0;
   private isScheduled = false;
   private readonly lastStreams: string[] = [];
@@ -50,14 +58,18 @@ export class CommitQueue {
     return new Promise<Result>((resolve, reject) => {
       this.waiting.push({ job, result: undefined, resolve: resolve as (result: unknown) => void, reject });
       if (job.durability === 'durable') this.durableWaiting += 1;
-      if (isAlone) this.flush();
-      else this.schedule();
+      if (isAlone) {
+        this.flush();
+        this.release(LARGEST_RELEASE);
+      }
+      if (this.waiting.length > 0 || this.released.length > 0) this.schedule();
     });
   }
 
-  /** Commits everything that waits. */
+  /** Commits everything that waits, and tells all. */
   drain(): void {
     while (this.waiting.length > 0) this.flush();
+    this.release(this.released.length);
   }
 
   private isAlone({ durability, stream }: Job<unknown>): boolean {
@@ -89,9 +101,15 @@ export class CommitQueue {
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      this.flush();
-      if (this.waiting.length > 0) this.schedule();
+      // Writers that go on now bring what the next transaction holds: it waits for the last of them.
+      if (this.released.length === 0) this.flush();
+      this.release(LARGEST_RELEASE);
+      if (this.waiting.length > 0 || this.released.length > 0) this.schedule();
     });
+  }
+
+  private release(most: number): void {
+    for (const { result, resolve } of this.released.splice(0, most)) resolve(result);
   }
 
   private flush(): void {
@@ -129,7 +147,7 @@ export class CommitQueue {
       if (job.durability === 'durable') this.noteStream(job.stream);
       job.committed?.(result);
     }
-    for (const { result, resolve } of group) resolve(result);
+    this.released.push(...group);
   }
 
   private noteStream(stream: string): void {

@@ -12,6 +12,7 @@ import type { Redaction } from '../secrets/redaction.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
 import type { NodeLease } from '../session/node-lease.js';
 import type { Container } from './container.js';
+import type { OpeningLane } from './opening-lane.js';
 import type { RuntimeConfig } from './runtime-options.js';
 
 /** What all agents of a runtime share, resolved once at boot and sealed. */
@@ -29,5 +30,6 @@ export interface HostServices {
   readonly secrets: SecretRegistry;
   readonly redaction: Redaction;
   readonly lease: NodeLease;
+  readonly opening: OpeningLane;
   readonly plugins: readonly ActivePlugin[];
 }

@@ -87,6 +87,7 @@ class RegisteredHome implements SessionHome {
   }
 
   private async open(): Promise<LoadedSession> {
+    await this.services.opening.enter();
     this.loaded = await openSession(this.services, this.agentId, this.config, this.view);
     return this.loaded;
   }

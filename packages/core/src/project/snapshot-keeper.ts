@@ -1,6 +1,10 @@
 import type { Journal } from '../session/journal.js';
 
-/** Has state snapshots of a session written beside its work: when enough facts have come, and when it is let go. */
+/**
+ * Has state snapshots of a session written beside its work: when enough facts have come since it was loaded or since
+ * the last one, when a turn ends that far behind the last one, and when the session is let go. A session that was just
+ * loaded without one has its first model call before it.
+ */
 export class SnapshotKeeper {
   private writing: Promise<void> | undefined;
 
@@ -15,8 +19,11 @@ export class SnapshotKeeper {
     private newest: number,
     private readonly onError: (error: unknown) => void,
   ) {
-    journal.onCommit(() => {
-      if (journal.head - this.newest >= every && this.writing === undefined) setImmediate(() => void this.begin());
+    const loaded = journal.head;
+    journal.onCommit((facts) => {
+      const isBetween = facts.some(({ type }) => type === 'RunEnded');
+      const behind = journal.head - (isBetween ? this.newest : Math.max(this.newest, loaded));
+      if (behind >= every && this.writing === undefined) setImmediate(() => void this.begin());
     });
   }
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import {
   claimedHashes,
   isFactIntact,
@@ -32,8 +33,8 @@ const headRow = z.strictObject({
   revision: z.int().nonnegative(),
   hash: z.string(),
   lengths: z.record(z.string(), z.int().nonnegative()),
-  /** Digest of each row, in order, by list. */
-  chunks: z.record(z.string(), z.array(z.string())),
+  /** CRC-32 of each row, in order, by list. The head itself carries a digest. */
+  chunks: z.record(z.string(), z.array(z.int().nonnegative())),
   /** The state without its lists. */
   rest: z.record(z.string(), z.unknown()),
 });
@@ -90,9 +91,9 @@ function readLists(head: HeadRow, rows: readonly ProjectionRow[]): Record<ListNa
   const byKey = new Map(rows.map(({ key, value }) => [key, value]));
   const lists: Record<ListName, unknown[]> = { messages: [], context: [], ended: [] };
   for (const name of LISTS) {
-    for (const [index, digest] of (head.chunks[name] ?? []).entries()) {
+    for (const [index, sum] of (head.chunks[name] ?? []).entries()) {
       const value = byKey.get(rowKey(name, index));
-      if (value === undefined || digestOf(value) !== digest) return undefined;
+      if (value === undefined || crc32(value) !== sum) return undefined;
       for (const item of JSON.parse(value) as unknown[]) lists[name].push(item);
     }
     if (lists[name].length !== head.lengths[name]) return undefined;
@@ -111,7 +112,7 @@ function rowKey(list: ListName, index: number): string {
 export class StateSnapshotWriter {
   private checkpoint: string | undefined;
   private known = false;
-  private readonly full: Record<ListName, string[]> = { messages: [], context: [], ended: [] };
+  private readonly full: Record<ListName, number[]> = { messages: [], context: [], ended: [] };
   private compactions = 0;
   /** The revision of the last snapshot that this process wrote or opened. */
   revision: number;
@@ -132,7 +133,7 @@ export class StateSnapshotWriter {
     if (!this.known) this.checkpoint = await this.projections.checkpoint(projection);
     this.known = true;
     const put: ProjectionRow[] = [];
-    const chunks: Record<string, string[]> = {};
+    const chunks: Record<string, number[]> = {};
     const lengths: Record<string, number> = {};
     for (const name of LISTS) {
       if (name === 'context' && state.compactions !== this.compactions) this.full.context = [];
@@ -160,19 +161,19 @@ export class StateSnapshotWriter {
     for (const name of LISTS) this.full[name] = [];
   }
 
-  private pack(name: ListName, state: SessionState, put: ProjectionRow[]): string[] {
+  private pack(name: ListName, state: SessionState, put: ProjectionRow[]): number[] {
     const list: AppendList<unknown> = state[name];
     const full = this.full[name];
-    const digests = [...full];
+    const sums = [...full];
     // Results still come to the message of the open step; all before it is final.
     const final = name === 'messages' ? (currentTurn(state)?.step?.results ?? list.length) : list.length;
     for (let index = full.length; index * CHUNK < list.length; index++) {
       const value = JSON.stringify(list.slice(index * CHUNK, (index + 1) * CHUNK));
-      const digest = digestOf(value);
+      const sum = crc32(value);
       put.push({ key: rowKey(name, index), value });
-      digests.push(digest);
-      if ((index + 1) * CHUNK <= final) full.push(digest);
+      sums.push(sum);
+      if ((index + 1) * CHUNK <= final) full.push(sum);
     }
-    return digests;
+    return sums;
   }
 }
