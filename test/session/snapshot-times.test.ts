@@ -21,7 +21,7 @@ async function longSession(): Promise<MemoryEventStore> {
   return store;
 }
 
-test('a session that was loaded without a state snapshot asks its model first, and has one when the turn ends', async () => {
+test('a session loaded without a state snapshot asks its model first, and has one when the turn ends', async () => {
   const order: string[] = [];
   const projections = new MemoryProjectionStore();
   const commit = projections.commit.bind(projections);

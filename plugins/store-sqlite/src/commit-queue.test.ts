@@ -52,7 +52,7 @@ for (const driver of await presentDrivers()) {
       await end();
     });
 
-    test('writers of one transaction go on a few in each turn, and the next transaction holds what all of them bring', async () => {
+    test('writers go on a few in each turn, and the next transaction holds what all of them bring', async () => {
       const { stores, calls, end } = await open();
       await store(stores.events, 'session-_.first', newFacts(1), 'none');
       const streams = Array.from({ length: 40 }, (_, index) => `session-_.${index}`);
