@@ -92,8 +92,9 @@ describe('gates [P8]', () => {
       const { runtime, session, runs, types } = await agentWith({ gates: [gate] }, script);
       expect((await session.send('go')).text).toBe('ok');
       expect((await session.tool('lookup', { key: 'b' })).status).toBe('denied');
+      expect((await session.tool('lookup', { key: 'c' })).failure?.message).toMatch(/lookup|"g"/);
       expect(runs).toEqual([]);
-      expect((await types()).filter((type) => type === 'ToolCallDecided')).toHaveLength(2);
+      expect((await types()).filter((type) => type === 'ToolCallDecided')).toHaveLength(3);
       expect((await types()).filter((type) => type === 'ToolCallStarted')).toHaveLength(0);
       await runtime.dispose();
     },

@@ -13,6 +13,7 @@ import {
   REDACTORS,
   TOOLS,
   type Plugin,
+  type PluginLike,
 } from '@perdure/plugin-api';
 import { MemoryEventStore, storeMemory } from '@perdure/store-memory';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
@@ -50,7 +51,7 @@ describe('a runtime', () => {
     });
   });
 
-  test.each<[string, Plugin, string, object]>([
+  test.each<[string, PluginLike, string, object]>([
     [
       'another api',
       plugin('old', { api: 7 }),
@@ -62,6 +63,12 @@ describe('a runtime', () => {
       plugin('strict', { config: z.object({ size: z.number() }) }),
       'PERDURE_PLUGIN_INVALID',
       { plugin: 'strict', field: 'config.size' },
+    ],
+    [
+      'a member of its configuration that there is not',
+      { plugin: plugin('strict', { config: z.strictObject({}) }), config: { colour: 'red' } },
+      'PERDURE_PLUGIN_INVALID',
+      { plugin: 'strict', field: 'config.colour' },
     ],
   ])('refuses a plugin with %s and says what', async (_, refused, wanted, data) => {
     await expect(createTestRuntime({ plugins: [storeMemory, refused] })).rejects.toSatisfy(code(wanted, data));
@@ -139,6 +146,19 @@ describe('an agent', () => {
     expect(() => runtime.agent(options as never)).toThrow(
       expect.objectContaining({ data: expect.objectContaining({ field }) }),
     );
+    await runtime.dispose();
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['no effect contract', { effect: 'sometimes' }, /effect is none of/],
+    ['no way to be reconciled', { effect: 'reconcile' }, /no function reconcile/],
+  ])('refuses a tool with %s by its name', async (_, wrong, message) => {
+    const runtime = await createTestRuntime({ plugins: [storeMemory] });
+    const tools = { odd: { inputSchema: z.object({}), execute: () => 1, ...wrong } };
+    const agent = runtime.agent({ id: 'a', model: new ScriptedModel([]), tools: tools as never });
+    await agent.ready();
+    const session = await agent.sessions.create();
+    await expect(session.tool('odd', {})).rejects.toThrow(message);
     await runtime.dispose();
   });
 

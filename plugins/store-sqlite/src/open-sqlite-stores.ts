@@ -16,7 +16,7 @@ import { SqliteSnapshotStore } from './snapshot-store.js';
 import { guarded } from './sqlite-error.js';
 import { StoreEnd } from './store-end.js';
 import type { StoreTables } from './store-page.js';
-import { TailWitness } from './tail-witness.js';
+import { removeIfEmpty, TailWitness } from './tail-witness.js';
 
 export interface SqliteStoresOptions {
   /** The database file. `$XDG_STATE_HOME/perdure/perdure.db` or `~/.local/state/perdure/perdure.db` when absent. */
@@ -68,6 +68,7 @@ function openFile(path: string, driver: SqliteDriver, isLossAccepted: boolean): 
   } catch (error) {
     database?.close();
     witness.close();
+    removeIfEmpty(`${path}-tail`);
     throw error;
   }
 }

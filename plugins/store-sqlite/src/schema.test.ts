@@ -1,4 +1,5 @@
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SqliteConnection, SqliteDriver } from './driver.js';
 import { newFacts, readAll, store } from './facts.fixture.js';
@@ -37,10 +38,11 @@ for (const driver of await presentDrivers()) {
       remove();
     });
 
-    test('a file that is no database is refused', async () => {
+    test('a file that is no database is refused, and nothing is left beside it', async () => {
       const { path, remove } = temporaryFolder();
       writeFileSync(path, 'This is a letter and not a database. '.repeat(100));
       await expect(openSqliteStores({ path, driver })).rejects.toMatchObject({ code: 'PERDURE_STORE_DAMAGED' });
+      expect(readdirSync(dirname(path)).filter((name) => name !== basename(path))).toEqual([]);
       remove();
     });
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 /** The last fact that was durable when the witness was written. */
@@ -105,4 +105,9 @@ function openOrMake(path: string): number {
 
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, '0');
+}
+
+/** Takes away a witness that tells nothing, beside a file that turned out to be no store. */
+export function removeIfEmpty(path: string): void {
+  if (statSync(path).size === 0) rmSync(path);
 }

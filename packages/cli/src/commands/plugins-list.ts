@@ -22,7 +22,9 @@ interface ListedPlugin {
 /** `perdure plugins list`: the default plugins, and the packages with a manifest beside the configuration. */
 export async function pluginsList(context: CliContext, flags: PlaceFlags): Promise<number> {
   const { pluginRoot } = await resolveSettings(flags);
-  const listed = [...defaultPlugins.map(ofDefault), ...(await installed(pluginRoot))];
+  const defaults = defaultPlugins.map(ofDefault);
+  const others = (await installed(pluginRoot)).filter(({ name }) => !defaults.some((each) => isSame(each.name, name)));
+  const listed = [...defaults, ...others];
   const { out, outStyle } = context.screen;
   if (context.json) {
     await out.line(JSON.stringify(listed));
@@ -39,6 +41,11 @@ export async function pluginsList(context: CliContext, flags: PlaceFlags): Promi
   await out.line(outStyle.bold(head));
   for (const line of lines) await out.line(line);
   return exitCodes.completed;
+}
+
+/** A default plugin may be there as a package too. */
+function isSame(plugin: string, packageName: string): boolean {
+  return packageName === `@perdure/${plugin}`;
 }
 
 function ofDefault({ name, version, provides }: (typeof defaultPlugins)[number]): ListedPlugin {

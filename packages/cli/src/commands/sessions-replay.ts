@@ -108,7 +108,7 @@ async function show(
     await out.line(outStyle.red(`difference at revision ${revision}: ${type} ${path}`));
     await out.line(`  recorded  ${visible(recorded)}`);
     await out.line(`  derived   ${visible(made)}`);
-    if (path === 'setup.policy')
+    if (path === 'setup.policy' || path === 'setup')
       await out.line('  It ran under other rules: give the same --allow and --deny, or --recorded-rules for its own.');
     else if (path.startsWith('setup'))
       await out.line('  The agent is not configured as it was when this was recorded.');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
@@ -23,6 +24,9 @@ export async function loadConfig(file: string): Promise<PerdureConfig> {
 }
 
 async function readValue(file: string): Promise<unknown> {
+  if (!existsSync(file)) {
+    throw new PerdureError('PERDURE_CONFIGURATION', { field: 'config', reason: `there is no file ${file}`, file });
+  }
   if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'));
   const url = pathToFileURL(file).href;
   if (file.endsWith('.mjs')) return exported(await import(url), file);

@@ -30,7 +30,7 @@ export async function checkStore(file: string): Promise<Check> {
   try {
     const stores = await openSqliteStores({ path: file });
     await stores.close();
-    return ok('store', `${file} opens, and nothing is missing at its end`);
+    return ok('store', `${file} opens, and nothing is missing at its end (sessions verify looks at every fact)`);
   } catch (error) {
     return failed('store', error);
   }

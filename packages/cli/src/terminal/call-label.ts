@@ -14,5 +14,5 @@ function firstText(input: JsonValue | undefined): string | undefined {
 }
 
 function isEmpty(input: JsonValue): boolean {
-  return typeof input === 'object' && input !== null && Object.keys(input).length === 0;
+  return input === null || (typeof input === 'object' && Object.keys(input).length === 0);
 }

@@ -42,7 +42,7 @@ export class TerminalReporter implements TurnReporter {
         return this.callFailed(payload);
       case 'answer_interrupted':
         await screen.endText();
-        return screen.note(screen.style.dim(`(the answer broke off: ${text(payload, 'reason')})`));
+        return screen.note(screen.style.dim(`(the answer broke off: ${brokenBy(text(payload, 'reason'))})`));
       case 'turn_end':
         return screen.endText();
       default:
@@ -137,6 +137,11 @@ function tokens({ inputTokens, outputTokens, reasoningTokens, cacheReadTokens }:
 
 function counted(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** Why an answer broke off, for people. Its owner may have died, or the session was taken from it. */
+function brokenBy(reason: string): string {
+  return reason === 'crashed' ? 'its run ended' : reason;
 }
 
 function text(payload: Payload, member: string): string {

@@ -1,4 +1,4 @@
-import type { EffectContract, JsonValue } from '@perdure/events';
+import { effectContract, type EffectContract, type JsonValue } from '@perdure/events';
 import { PerdureError, reasonOf, type Tool, type Tools } from '@perdure/plugin-api';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
@@ -36,7 +36,7 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
       if (tools.has(name)) throw invalid(name, 'two tools have this name');
       if (!NAME.test(name)) throw invalid(name, 'a name has 1 to 64 letters, digits, "_" and "-"');
       if (typeof tool.execute !== 'function') throw invalid(name, 'execute is not a function');
-      tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: tool.effect ?? 'once' });
+      tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: effectOf(name, tool) });
     }
   }
   const forModel = Array.from(tools.values(), ({ name, tool, schema }): ModelTool => ({
@@ -47,6 +47,16 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
   }));
   const effects = Array.from(tools.values(), ({ effect }): JsonValue => effect);
   return { tools, forModel, digest: digestOf(canonicalJson({ forModel, effects })), names: [...tools.keys()] };
+}
+
+/** Tools come from code without types too, and what may be repeated must not hang on a misspelt word. */
+function effectOf(name: string, { effect = 'once', reconcile }: Tool): EffectContract {
+  const checked = effectContract.safeParse(effect);
+  if (!checked.success) throw invalid(name, `its effect is none of ${effectContract.options.join(', ')}`);
+  if (checked.data === 'reconcile' && typeof reconcile !== 'function') {
+    throw invalid(name, 'its effect is reconcile, and it has no function reconcile');
+  }
+  return checked.data;
 }
 
 function schemaOf(name: string, tool: Tool): InputSchema {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PerdureError, PLUGIN_API, reasonOf, type Plugin, type PluginLike } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, PLUGIN_API, reasonOf, type Plugin, type PluginLike } from '@perdure/plugin-api';
 import { z } from 'zod';
 
 /** A plugin with the configuration that its schema made. */
@@ -62,6 +62,7 @@ async function importPlugin(name: string, from: string): Promise<Plugin> {
     const module = (await import(pathToFileURL(resolveFrom(from, name, name)).href)) as { readonly default?: Plugin };
     if (module.default !== undefined) return module.default;
   } catch (error) {
+    if (isPerdureError(error)) throw error;
     throw new PerdureError('PERDURE_PLUGIN_NOT_FOUND', { plugin: name, reason: reasonOf(error) }, { cause: error });
   }
   throw new PerdureError('PERDURE_PLUGIN_INVALID', {
@@ -99,7 +100,8 @@ function configure(plugin: Plugin, config: unknown): unknown {
   const parsed = plugin.config.safeParse(config ?? {});
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const field = ['config', ...(issue?.path ?? [])].join('.');
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const field = ['config', ...(issue?.path ?? []), ...unknown].join('.');
   throw new PerdureError('PERDURE_PLUGIN_INVALID', {
     plugin: plugin.name,
     field,

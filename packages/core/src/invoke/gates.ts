@@ -75,7 +75,7 @@ function hookGate(hook: PreToolUseHook): GateStep {
     digest: '',
     applies: () => true,
     decide: ({ request }, signal) =>
-      failingClosed(id, hook.timeoutMs, signal, async (inner) => {
+      failingClosed(id, request, hook.timeoutMs, signal, async (inner) => {
         const answer = await hook.handle(request, inner);
         if (answer === undefined || answer.action === 'continue') return { decision: 'allow' };
         if (answer.action === 'block') return { decision: 'deny', reason: answer.reason ?? 'Blocked' };
@@ -124,7 +124,7 @@ function askGate({ asker }: AgentParts): GateStep {
         return denial('ask', 'PERDURE_TOOL_NOBODY_TO_ASK', { tool: request.tool });
       }
       // A person may take as long as they need; the turn's end ends the question.
-      return failingClosed('ask', Number.POSITIVE_INFINITY, signal, async (inner) => {
+      return failingClosed('ask', request, Number.POSITIVE_INFINITY, signal, async (inner) => {
         const answer = await asker.ask(request, permission, inner);
         if (answer === 'allow') return { decision: 'allow' };
         if (answer === 'deny') return { decision: 'deny', reason: 'a person said no' };
@@ -153,29 +153,30 @@ function pluginGate(gate: Gate): GateStep {
     ...step,
     digest: '',
     decide: ({ request }, signal) =>
-      failingClosed(gate.id, gate.timeoutMs, signal, (inner) => gate.decide(request, inner)),
+      failingClosed(gate.id, request, gate.timeoutMs, signal, (inner) => gate.decide(request, inner)),
   };
 }
 
 /** No decision, an error or a time-out is a denial. */
 async function failingClosed(
   gate: string,
+  { tool }: ToolCallRequest,
   timeoutMs: number | undefined,
   signal: AbortSignal,
   decide: (signal: AbortSignal) => Promise<GateAnswer>,
 ): Promise<GateDecision> {
   try {
-    return gateDecision(gate, undefined, await withTimeout(timeoutMs ?? GATE_TIMEOUT_MS, signal, decide));
+    return gateDecision(gate, tool, await withTimeout(timeoutMs ?? GATE_TIMEOUT_MS, signal, decide));
   } catch (error) {
     const reason = isPerdureError(error) ? error.message : reasonOf(error);
     return denial(gate, 'PERDURE_GATE_FAILED', { gate, reason });
   }
 }
 
-function gateDecision(gate: string, tool: string | undefined, answer: GateAnswer): GateDecision {
+function gateDecision(gate: string, tool: string, answer: GateAnswer): GateDecision {
   if (answer.decision === 'allow') return { gate, decision: 'allow' };
   if (answer.decision !== 'deny') throw new TypeError('it answered neither allow nor deny');
-  return denial(gate, 'PERDURE_TOOL_DENIED', { ...(tool === undefined ? {} : { tool }), reason: answer.reason });
+  return denial(gate, 'PERDURE_TOOL_DENIED', { tool, reason: answer.reason });
 }
 
 function denial(gate: string, code: ErrorCode, data: ErrorData): GateDecision {

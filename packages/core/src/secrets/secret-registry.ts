@@ -31,7 +31,7 @@ export class SecretRegistry implements TextRedaction {
       if (typeof value !== 'string' || value.length < SHORTEST) {
         throw new PerdureError('PERDURE_CONFIGURATION', {
           field,
-          reason: `a value has at least ${SHORTEST} characters`,
+          reason: `a value is a text of at least ${SHORTEST} characters`,
         });
       }
       const reference = `secret://${name}`;

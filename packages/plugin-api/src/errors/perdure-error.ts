@@ -32,7 +32,9 @@ export function isPerdureError(error: unknown, code?: ErrorCode): error is Perdu
 
 /** The message of a code with its data filled in; a member that the data lacks stays as its name. */
 export function errorMessage(code: ErrorCode, data: ErrorData): string {
-  return errorTable[code].message.replace(/\{(\w+)\}/g, (_, name: string) => String(data[name] ?? name));
+  const filled = errorTable[code].message.replace(/\{(\w+)\}/g, (_, name: string) => String(data[name] ?? name));
+  // A reason is often a sentence of its own.
+  return filled.replace(/([.…])\.$/, '$1');
 }
 
 /** What a thrown value says, for the `reason` of an error's data. Long texts are cut. */
