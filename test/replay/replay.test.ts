@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { DECIDER_VERSION } from '@perdure/core/testing';
 import { verifySession, type ReplayReport } from '@perdure/core';
 import { sealMetadata, type PayloadOf, type RecordedFact } from '@perdure/events';
 import { createPermissionPolicy, type PermissionRules } from '@perdure/policy-permission';
@@ -136,5 +137,14 @@ describe('recorded histories', () => {
     const report = await replay(store);
     expect(report.difference).toBeUndefined();
     expect(report.facts).toBe(lines.length);
+    // What another decider made is folded and not compared, and the report says so.
+    const made = Number(/decider-(\d+)/.exec(file)?.[1]);
+    const drifted = new Set(report.drift.map(({ deciderVersion }) => deciderVersion));
+    expect([...drifted]).toEqual(made === DECIDER_VERSION ? [] : [made]);
+    if (made === DECIDER_VERSION) expect(report.derived).toBeGreaterThan(10);
+  });
+
+  test('there is one of the decider that runs', () => {
+    expect(readdirSync(folder, { recursive: true }).map(String)).toContain(`0.1.0/decider-${DECIDER_VERSION}.jsonl`);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
+import { defineHook, definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
 import { createPermissionPolicy } from '@perdure/policy-permission';
 import { PERMISSION } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
@@ -104,24 +104,22 @@ describe('gates [P8]', () => {
     const seen: string[] = [];
     const order: string[] = [];
     const hooks: Hook[] = [
-      {
+      defineHook({
         id: 'guard',
         event: 'pre_tool_use',
-        handle: async ({ input }) => {
+        handler: async ({ payload }) => {
           order.push(...(await facts()));
-          return JSON.stringify(input).includes('bad')
-            ? { action: 'block', reason: 'bad word' }
-            : { action: 'continue' };
+          return JSON.stringify(payload.args).includes('bad') ? { action: 'block', reason: 'bad word' } : {};
         },
-      },
-      {
+      }),
+      defineHook({
         id: 'watch',
         event: 'post_tool_use',
-        handle: ({ tool }, { status }) => {
-          seen.push(`${tool} ${status}`);
+        handler: ({ payload: { tool, result } }) => {
+          seen.push(`${tool} ${result.status}`);
           return Promise.reject(new Error('observers may fail'));
         },
-      },
+      }),
     ];
     const call = (key: string) => ({ name: 'lookup', input: { key } });
     const script = {

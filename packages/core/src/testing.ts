@@ -53,3 +53,4 @@ export { evolve } from './session/evolve.js';
 export { initialState } from './session/session-state.js';
 export type { SessionState } from './session/session-state.js';
 export { foldDigest, openStateSnapshot, StateSnapshotWriter } from './project/state-snapshot.js';
+export { DECIDER_VERSION } from './turn/decider.js';

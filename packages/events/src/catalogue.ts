@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { artifactStored, historyCompacted, systemSnapshotTaken } from './context.js';
+import { budgetThresholdHit, passivationRequested, peerInvoked } from './cluster.js';
 import type { EventDefinition } from './define-event.js';
 import { changeRequested, promptAccepted, promptCancelled, stopRequested } from './input.js';
-import { answerInterrupted, modelAnswered, modelCallFailed } from './model.js';
+import { answerInterrupted, modelAnswered, modelCallDenied, modelCallFailed } from './model.js';
 import { lateResultReported, ownershipReleased, ownershipTaken } from './ownership.js';
 import { pluginSetChanged } from './plugin.js';
 import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } from './run.js';
@@ -18,10 +19,13 @@ export const catalogue = {
   OwnershipTaken: ownershipTaken,
   OwnershipReleased: ownershipReleased,
   LateResultReported: lateResultReported,
+  PassivationRequested: passivationRequested,
   PromptAccepted: promptAccepted,
   PromptCancelled: promptCancelled,
   StopRequested: stopRequested,
   ChangeRequested: changeRequested,
+  PeerInvoked: peerInvoked,
+  BudgetThresholdHit: budgetThresholdHit,
   RunStarted: runStarted,
   RunEnded: runEnded,
   StepStarted: stepStarted,
@@ -29,6 +33,7 @@ export const catalogue = {
   ChangeApplied: changeApplied,
   ModelAnswered: modelAnswered,
   ModelCallFailed: modelCallFailed,
+  ModelCallDenied: modelCallDenied,
   AnswerInterrupted: answerInterrupted,
   ToolCallDecided: toolCallDecided,
   ToolCallStarted: toolCallStarted,

@@ -76,6 +76,33 @@ export const modelCallFailed = defineEvent({
   },
 });
 
+/** A budget kept a model call from being made. Nothing was sent, and nothing of the conversation has changed. */
+export const modelCallDenied = defineEvent({
+  type: 'ModelCallDenied',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({
+    purpose: modelPurpose,
+    stepId: z.string().exactOptional(),
+    attempt: z.int().positive(),
+    model: z.string(),
+    provider: z.string(),
+    modelId: z.string(),
+    resource: z.string(),
+    failure,
+  }),
+  wire: {
+    type: 'model_call_denied',
+    payload: (fact) => ({
+      purpose: fact.purpose,
+      attempt: fact.attempt,
+      resource: fact.resource,
+      message: fact.failure.message,
+      code: fact.failure.code,
+    }),
+  },
+});
+
 /** An answer ended before it was whole; `parts` is what was seen of it. Calls in it are never made. */
 export const answerInterrupted = defineEvent({
   type: 'AnswerInterrupted',

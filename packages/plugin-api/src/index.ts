@@ -5,6 +5,14 @@ export type { ErrorData } from './errors/perdure-error.js';
 export { definePlugin, PLUGIN_API } from './plugin.js';
 export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js';
 export type { ArtifactStore, ByteRange } from './ports/artifact-store.js';
+export type {
+  BudgetDecision,
+  BudgetGuard,
+  BudgetSubject,
+  LlmBudgetContext,
+  LlmUsageContext,
+  ToolBudgetContext,
+} from './ports/budget.js';
 export type { CliCommand, CliStreams, HttpRoute, Logger } from './ports/entry.js';
 export type {
   AppendOptions,
@@ -25,17 +33,26 @@ export type {
   Asker,
   Gate,
   GateAnswer,
-  Hook,
-  HookAnswer,
+  GateStage,
   PermissionDecision,
   PermissionPolicy,
-  PostToolUseHook,
-  PreToolUseHook,
   Redactor,
   RuleGate,
   ToolCallRequest,
   WaitingGate,
 } from './ports/governance.js';
+export { defineHook, hookPoints, isHookEvent } from './ports/hook.js';
+export type {
+  Hook,
+  HookConfig,
+  HookEvent,
+  HookHandler,
+  HookMatcher,
+  HookOccurrence,
+  HookPayloads,
+  HookResult,
+  HookSubject,
+} from './ports/hook.js';
 export type { Clock, HostEnv, IdGenerator } from './ports/host-env.js';
 export type { LanguageModel, ModelSource } from './ports/model.js';
 export type { NodePresence } from './ports/node-presence.js';

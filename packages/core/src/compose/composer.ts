@@ -5,6 +5,7 @@ import type { ModelMessage } from '../invoke/language-model.js';
 import type { ModelRequest } from '../invoke/model-invoker.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { SessionState } from '../session/session-state.js';
+import { estimateTokens } from './message-size.js';
 import { RequestHistory } from './request-history.js';
 import { composeSystem, systemOf, type SystemPrompt } from './system-prompt.js';
 import type { ToolSet } from './tool-set.js';
@@ -18,6 +19,8 @@ export interface ComposedStep {
   /** What the step is made with, when the step before was made with something else. */
   readonly setup: StepSetup | undefined;
   readonly request: () => ModelRequest;
+  /** Of the whole request. */
+  readonly estimatedTokens: number;
 }
 
 interface MadeWith {
@@ -61,6 +64,7 @@ export class Composer {
       view,
       setup: isSame ? undefined : setup,
       request: () => this.request(system, tools, agent),
+      estimatedTokens: estimateTokens(this.history.characters + system.text.length + tools.characters),
     };
   }
 

@@ -1,6 +1,7 @@
 import { digestOf } from '../host/sha256.js';
 import type { ModelMessage } from '../invoke/language-model.js';
 import type { SessionState } from '../session/session-state.js';
+import { sizeOfMessage } from './message-size.js';
 import { renderMessage, renderSummary } from './render-message.js';
 
 const NOTHING = digestOf('');
@@ -15,6 +16,8 @@ export class RequestHistory {
   private readonly places: number[] = [];
   private readonly digests: (string | undefined)[] = [];
   private compactions = 0;
+  /** For each message how many characters of a request it and all before it are. */
+  private readonly sizes: number[] = [];
 
   /**
    * Brings the list to a state's context, followed by the messages that join. A state that was folded ahead of a commit
@@ -49,6 +52,11 @@ export class RequestHistory {
     return this.rendered.length;
   }
 
+  /** About how many characters of a request the messages are. */
+  get characters(): number {
+    return this.sizes.at(-1) ?? 0;
+  }
+
   get digest(): string {
     return this.digests.at(-1) ?? NOTHING;
   }
@@ -56,6 +64,7 @@ export class RequestHistory {
   private push(state: SessionState, place: number): void {
     const message = place < 0 ? undefined : state.messages.at(place);
     this.rendered.push(message === undefined ? renderSummary(state.summary ?? '') : renderMessage(message));
+    this.sizes.push(this.characters + sizeOfMessage(this.rendered.at(-1) as ModelMessage));
     this.places.push(place);
     this.digests.push(undefined);
   }
@@ -63,6 +72,7 @@ export class RequestHistory {
   private drop(length: number): void {
     this.rendered.length = length;
     this.places.length = length;
+    this.sizes.length = length;
     this.digests.length = length;
   }
 

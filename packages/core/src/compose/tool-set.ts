@@ -20,6 +20,8 @@ export interface ToolSet {
   readonly forModel: readonly ModelTool[];
   readonly digest: string;
   readonly names: readonly string[];
+  /** About how many characters of a request the tools are. */
+  readonly characters: number;
 }
 
 /** Names that every provider takes. */
@@ -46,7 +48,8 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
     inputSchema: schema.json,
   }));
   const effects = Array.from(tools.values(), ({ effect }): JsonValue => effect);
-  return { tools, forModel, digest: digestOf(canonicalJson({ forModel, effects })), names: [...tools.keys()] };
+  const text = canonicalJson({ forModel, effects });
+  return { tools, forModel, digest: digestOf(text), names: [...tools.keys()], characters: text.length };
 }
 
 /** Tools come from code without types too, and what may be repeated must not hang on a misspelt word. */

@@ -1,17 +1,22 @@
 import type {
   AgentLimits,
   Asker,
+  BudgetGuard,
   Gate,
   Hook,
+  HookEvent,
   LanguageModel,
   PermissionPolicy,
   SystemBlockSource,
   Tools,
   ToolSource,
 } from '@perdure/plugin-api';
-import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
-import { gateSteps, policyOf, type GateStep } from '../invoke/gates.js';
+import { inOrder } from '../hooks/run-hooks.js';
+import type { CallGovernance } from '../invoke/decide-call.js';
+import { gateSteps, policyOf } from '../invoke/gates/gate-list.js';
+import type { GateStep } from '../invoke/gates/gate-step.js';
 
 /** What an agent is made of at a moment. */
 export interface AgentParts {
@@ -26,11 +31,12 @@ export interface AgentParts {
   readonly hooks: readonly Hook[];
   readonly permission: PermissionPolicy | undefined;
   readonly asker: Asker | undefined;
+  readonly budgetGuard: BudgetGuard | undefined;
   readonly streaming: boolean;
   readonly limits: Required<Omit<AgentLimits, 'maxOutputTokens'>> & { readonly maxOutputTokens: number | undefined };
 }
 
-/** Who decides about calls; a member that is absent is the agent's. */
+/** Who decides about calls at another time; a member that is absent is the agent's. */
 export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker'>>;
 
 export interface NamedModel {
@@ -41,16 +47,17 @@ export interface NamedModel {
 /** An agent frozen: a step that runs keeps the view with which it began. What is worked out of the parts is kept. */
 export class AgentView {
   private readonly toolSets = new Map<string | undefined, ToolSet>();
+  private readonly hooks = new Map<HookEvent, readonly Hook[]>();
   /** The gates that every call passes, in their order. */
   readonly gates: readonly GateStep[];
-  /** Their ids, as steps record them. */
+  /** Their ids, and those of the hooks that they ask, as steps record them. */
   readonly gateIds: readonly string[];
   /** Digest of the gates and their rules. */
   readonly policy: string;
 
   constructor(readonly parts: AgentParts) {
     this.gates = gateSteps(parts);
-    this.gateIds = this.gates.map(({ id }) => id);
+    this.gateIds = [...this.gates.map(({ id }) => id), ...parts.hooks.filter(isOfGate).map(hookId)];
     this.policy = policyOf(this.gates);
   }
 
@@ -64,6 +71,36 @@ export class AgentView {
     return { name, model };
   }
 
+  /** What decides about the calls of a session. */
+  governance(workspace: string | undefined, isTrusted = false): CallGovernance {
+    return { gates: this.gates, tools: this.toolSet(workspace), isTrusted };
+  }
+
+  /** The same agent with the hooks that a step recorded and that are not here. They have names and no code. */
+  withRecordedHooks(gateIds: readonly string[]): AgentView {
+    const known = new Set(this.gateIds);
+    const hooks = gateIds.flatMap((gateId) => {
+      const at = gateId.indexOf(':');
+      const event = gateId.slice(0, Math.max(at, 0));
+      return !known.has(gateId) && isHookEvent(event) ? [{ id: gateId.slice(at + 1), event }] : [];
+    });
+    return hooks.length === 0 ? this : new AgentView({ ...this.parts, hooks: [...this.parts.hooks, ...hooks] });
+  }
+
+  get hasHooks(): boolean {
+    return this.parts.hooks.length > 0;
+  }
+
+  /** The hooks of a point, in the order in which they run. */
+  hooksAt(event: HookEvent): readonly Hook[] {
+    let hooks = this.hooks.get(event);
+    if (hooks === undefined) {
+      hooks = inOrder(this.parts.hooks.filter((hook) => hook.event === event));
+      this.hooks.set(event, hooks);
+    }
+    return hooks;
+  }
+
   toolSet(workspace: string | undefined): ToolSet {
     let bound = this.toolSets.get(workspace);
     if (bound === undefined) {
@@ -75,6 +112,15 @@ export class AgentView {
     }
     return bound;
   }
+}
+
+function isOfGate({ event }: Hook): boolean {
+  return event === 'pre_tool_use' || event === 'permission_request';
+}
+
+/** How a step records a hook that may decide about its calls. */
+function hookId({ event, id }: Hook): string {
+  return `${event}:${id}`;
 }
 
 /** What a plugin makes for a session, or PERDURE_SESSION_INITIALIZATION with the name of what could not be made. */

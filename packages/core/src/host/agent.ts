@@ -165,6 +165,7 @@ export class RuntimeAgent implements Agent {
       hooks: many(HOOKS),
       permission: container.find(PERMISSION),
       asker: container.find(ASKER),
+      budgetGuard: this.options.budgetGuard,
       streaming: this.config.streaming,
       limits: this.config.limits,
     });

@@ -7,6 +7,7 @@ import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { openSession } from './load-session.js';
+import { SessionAdditions } from './session-additions.js';
 
 /** The sessions of an agent in this process: one handle and one load for an id, however many ask at once. */
 export class SessionRegistry {
@@ -43,6 +44,7 @@ export class SessionRegistry {
 }
 
 class RegisteredHome implements SessionHome {
+  readonly additions = new SessionAdditions();
   private loading: Promise<LoadedSession> | undefined;
   private loaded: LoadedSession | undefined;
   private closing: Promise<void> | undefined;
@@ -88,7 +90,7 @@ class RegisteredHome implements SessionHome {
 
   private async open(): Promise<LoadedSession> {
     await this.services.opening.enter();
-    this.loaded = await openSession(this.services, this.agentId, this.config, this.view);
+    this.loaded = await openSession(this.services, this.agentId, this.config, () => this.additions.view(this.view()));
     return this.loaded;
   }
 

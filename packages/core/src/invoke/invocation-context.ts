@@ -1,4 +1,4 @@
-import type { HostEnv } from '@perdure/plugin-api';
+import type { HookSubject, HostEnv, Logger } from '@perdure/plugin-api';
 import type { Redaction } from '../secrets/redaction.js';
 
 /** What a piece of work of a session may know and use: frozen when the work begins, passed down and never up. */
@@ -12,4 +12,9 @@ export interface InvocationContext {
   readonly signal: AbortSignal;
   readonly env: HostEnv;
   readonly redaction: Redaction;
+  readonly logger: Logger;
+  /** What hooks are told of the session beside their occurrence. */
+  readonly subject: () => HookSubject;
+  /** Names of the tools that the session used last, the newest last. */
+  readonly recentTools: () => readonly string[];
 }

@@ -1,4 +1,4 @@
-import type { EffectContract, Failure, GateDecision, JsonValue, SettlementStatus } from '@perdure/events';
+import type { Failure, JsonValue, SettlementStatus } from '@perdure/events';
 import {
   errorMessage,
   isPerdureError,
@@ -6,94 +6,12 @@ import {
   type ErrorCode,
   type ErrorData,
   type ToolContext,
-  type ToolCallRequest,
 } from '@perdure/plugin-api';
-import type { BoundTool, ToolSet } from '../compose/tool-set.js';
-import { digestOf } from '../host/sha256.js';
+import type { BoundTool } from '../compose/tool-set.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
-import { canonicalJson } from '../session/canonical-json.js';
 import type { CallState } from '../session/session-state.js';
-import type { GatedCall, GateResult, GateStep } from './gates.js';
 import type { InvocationContext } from './invocation-context.js';
 import { TimeoutReached, withTimeout } from './with-timeout.js';
-
-/** What all gates together said of a call. */
-export interface CallDecision {
-  readonly decision: 'allow' | 'deny';
-  readonly gates: readonly GateDecision[];
-  readonly effect: EffectContract;
-  readonly argumentDigest: string;
-}
-
-/** Asks a waiting gate; replay answers from the record. */
-export type AskGate = (step: GateStep, call: GatedCall) => GateResult | Promise<GateResult>;
-
-/**
- * Leads a call through the gates. It answers at once unless a gate that waits has a say; then, and only then, it
- * answers later.
- */
-export function decideCall(
-  call: CallState,
-  steps: readonly GateStep[],
-  tools: ToolSet,
-  isTrusted: boolean,
-  context: InvocationContext,
-  ask: AskGate,
-): CallDecision | Promise<CallDecision> {
-  const bound = tools.tools.get(call.name);
-  const input = call.input ?? {};
-  const effect = bound?.effect ?? 'once';
-  const problem = problemOf(call, bound);
-  const { callId, name: tool, origin } = call;
-  const { sessionId, turnId, workspace } = context;
-  const subjects = problem === undefined ? subjectsOf(bound, input) : [];
-  const request: ToolCallRequest = { callId, tool, input, effect, origin, sessionId, turnId, workspace, subjects };
-  const gated: GatedCall = { request, isTrusted, problem };
-  const decisions: GateDecision[] = [];
-  const result = (): CallDecision => ({
-    decision: decisions.some(({ decision }) => decision === 'deny') ? 'deny' : 'allow',
-    gates: decisions,
-    effect,
-    argumentDigest: digestOf(canonicalJson(call.invalidInput ?? input)),
-  });
-  const pass = (from: number): CallDecision | Promise<CallDecision> => {
-    for (let index = from; index < steps.length; index++) {
-      const step = steps[index] as GateStep;
-      if (!step.applies(gated)) continue;
-      const answer = step.kind === 'rule' ? step.decide(gated, context.signal) : ask(step, gated);
-      if (answer instanceof Promise) {
-        return answer.then((late) => (takes(late) ? result() : pass(index + 1)));
-      }
-      if (takes(answer)) return result();
-    }
-    return result();
-  };
-  const takes = (answer: GateResult): boolean => {
-    if (answer !== undefined) decisions.push(answer);
-    return answer?.decision === 'deny';
-  };
-  return pass(0);
-}
-
-function problemOf(call: CallState, bound: BoundTool | undefined): GatedCall['problem'] {
-  if (bound === undefined) return problem('PERDURE_TOOL_UNKNOWN', { tool: call.name });
-  if (call.invalidInput !== undefined) {
-    return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: 'arguments', reason: 'they are not JSON' });
-  }
-  const checked = bound.schema.validate(call.input ?? {});
-  if (checked.ok) return undefined;
-  return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: checked.field, reason: checked.reason });
-}
-
-function problem(code: ErrorCode, data: ErrorData): { readonly code: ErrorCode; readonly reason: string } {
-  return { code, reason: errorMessage(code, data) };
-}
-
-/** A tool that cannot say what a call is about leaves its patterns nothing to match but the arguments. */
-function subjectsOf(bound: BoundTool | undefined, input: JsonValue): readonly string[] {
-  const subjects = bound?.tool.permissionSubjects;
-  return subjects === undefined ? [JSON.stringify(input)] : subjects(input as never);
-}
 
 /** Milliseconds that a tool with an effect may take to end when it is broken off. */
 const ABORT_GRACE_MS = 2_000;

@@ -2,14 +2,13 @@ import type { CoreType, PayloadOf } from '@perdure/events';
 import type { HostEnv } from '@perdure/plugin-api';
 import type { Composer } from '../compose/composer.js';
 import type { AgentView } from '../host/agent-view.js';
-import type { GateStep } from '../invoke/gates.js';
-import type { InvocationContext } from '../invoke/invocation-context.js';
-import { decideCall } from '../invoke/tool-invoker.js';
+import { decideCall, type AskGate } from '../invoke/decide-call.js';
 import type { Redaction } from '../secrets/redaction.js';
 import { FactBatch } from '../session/fact-batch.js';
 import type { CallState, SessionState } from '../session/session-state.js';
 import { applyChange } from '../turn/apply-change.js';
 import { nextIntent, isFactIntent } from '../turn/decider.js';
+import { invocationContextOf } from '../turn/invocation-context-of.js';
 import { recordDecision, recordIntent } from '../turn/record-intent.js';
 import { IN_REPLAY } from './inputs.js';
 
@@ -61,18 +60,14 @@ function decide(
   recorded: { readonly payload: unknown },
   { session, agent, env, redaction }: ReplayContext,
 ) {
-  const decided = (recorded.payload as Partial<PayloadOf<'ToolCallDecided'>>).gates ?? [];
-  const context: InvocationContext = {
-    sessionId: session,
-    tenant: undefined,
-    turnId: state.open[0]?.turnId,
-    runId: undefined,
-    stepId: undefined,
-    workspace: state.identity?.workspace,
-    signal: new AbortController().signal,
-    env,
-    redaction,
+  const { gates: decided = [], input } = recorded.payload as Partial<PayloadOf<'ToolCallDecided'>>;
+  const work = { key: { id: session }, env, redaction, logger: silent };
+  const context = invocationContextOf(work, state, new AbortController().signal);
+  const fromRecord: AskGate = (step) => {
+    const decision = decided.find(({ gate }) => gate === step.id);
+    return decision === undefined ? {} : { decision, ...(input === undefined ? {} : { input }) };
   };
-  const fromRecord = (step: GateStep) => decided.find(({ gate }) => gate === step.id);
-  return decideCall(call, agent.gates, agent.toolSet(context.workspace), false, context, fromRecord);
+  return decideCall(call, agent.governance(context.workspace), context, fromRecord);
 }
+
+const silent = { log: () => undefined };

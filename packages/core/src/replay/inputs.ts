@@ -19,6 +19,7 @@ export function isInput(
   switch (fact.type) {
     case 'ModelAnswered':
     case 'ModelCallFailed':
+    case 'ModelCallDenied':
     case 'AnswerInterrupted':
     case 'ArtifactStored':
     case 'OwnershipReleased':

@@ -19,6 +19,7 @@ import { DECIDER_VERSION } from '../turn/decider.js';
 import { deriveFacts, type DerivedFact } from './derive.js';
 import { firstDifference } from './difference.js';
 import { isInput } from './inputs.js';
+import { RecordedViews } from './recorded-views.js';
 
 export interface ReplayReport {
   readonly session: string;
@@ -57,7 +58,7 @@ export async function replaySession(
   const check = new ChainCheck(facts[0]?.stream ?? '', { from: 0 });
   const composer = new Composer(session);
   const redaction = new Redaction(new SecretRegistry());
-  let [agent] = agents;
+  const views = new RecordedViews(agents);
   const drift: { runId: string; deciderVersion: number }[] = [];
   let state = initialState;
   let inputs = 0;
@@ -77,8 +78,7 @@ export async function replaySession(
     const read = registry.read(recorded);
     if (read.kind === 'known' && isCoreType(read.type)) {
       const fact = { type: read.type, payload: read.payload as PayloadOf<CoreType> };
-      const policy = policyOf(fact) ?? agent.policy;
-      agent = agents.find((view) => view.policy === policy) ?? agent;
+      const agent = views.at(fact, state);
       if (fact.type === 'RunStarted') {
         const { runId, deciderVersion } = fact.payload as PayloadOf<'RunStarted'>;
         if (deciderVersion !== DECIDER_VERSION) drift.push({ runId, deciderVersion });
@@ -95,12 +95,6 @@ export async function replaySession(
     state = evolveRead(state, read, { revision: recorded.revision, time: timeOf(recorded) });
   }
   return report();
-}
-
-/** Digest of the gates and rules that a fact was made with, where it says so. */
-function policyOf({ type, payload }: { readonly type: CoreType; readonly payload: unknown }): string | undefined {
-  if (type === 'StepStarted') return (payload as PayloadOf<'StepStarted'>).setup?.policy;
-  return type === 'ToolCallDecided' ? (payload as PayloadOf<'ToolCallDecided'>).policy : undefined;
 }
 
 async function derive(

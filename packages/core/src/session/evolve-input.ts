@@ -12,7 +12,10 @@ type InputFacts =
   | 'PromptAccepted'
   | 'PromptCancelled'
   | 'StopRequested'
-  | 'ChangeRequested';
+  | 'ChangeRequested'
+  | 'PassivationRequested'
+  | 'PeerInvoked'
+  | 'BudgetThresholdHit';
 
 /** How the facts that come from outside the running turn change a session. */
 export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
@@ -52,6 +55,18 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     const notices = [...state.notices, { id, message: state.messages.length }];
     return { ...state, messages: state.messages.push(message), notices };
   },
+
+  PassivationRequested: (fact, state) => {
+    const { ownership } = state;
+    if (fact.epoch !== ownership.epoch || ownership.owner === undefined) return state;
+    const { reason, deadlineMs } = fact;
+    const passivation = { reason, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+    return { ...state, ownership: { ...ownership, passivation } };
+  },
+
+  // What these tell is for people, hooks and analytics; the session does not go by it.
+  PeerInvoked: (_, state) => state,
+  BudgetThresholdHit: (_, state) => state,
 
   PromptAccepted: (fact, state, place) => {
     const message = {

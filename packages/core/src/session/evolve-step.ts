@@ -10,6 +10,7 @@ type StepFacts =
   | 'StepCheckpointed'
   | 'ModelAnswered'
   | 'ModelCallFailed'
+  | 'ModelCallDenied'
   | 'AnswerInterrupted'
   | 'ToolCallDecided'
   | 'ToolCallStarted'
@@ -79,6 +80,14 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     return withStep(state, turn, step);
   },
 
+  ModelCallDenied: (fact, state) => {
+    const turn = state.open[0];
+    if (turn?.step === undefined || fact.stepId !== turn.step.stepId) return state;
+    const step = copyStep(turn.step);
+    step.lastFailure = { failure: fact.failure, retryable: false };
+    return withStep(state, turn, step);
+  },
+
   AnswerInterrupted: (fact, state, place) => {
     const turn = state.open[0];
     if (turn === undefined) return state;
@@ -105,6 +114,10 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
       return updateCall(state, fact.callId, (call) => {
         const decided = copyCall(call);
         decided.decision = decision;
+        if (fact.input !== undefined) {
+          decided.input = fact.input;
+          decided.invalidInput = undefined;
+        }
         return decided;
       });
     }

@@ -9,6 +9,7 @@ import {
   type TurnResult,
 } from '@perdure/plugin-api';
 import type { EventSource } from '../live/event-reader.js';
+import { HookTeller } from '../hooks/hook-teller.js';
 import { followDraft } from '../live/draft-reader.js';
 import { Executor } from '../turn/executor.js';
 import { hostCall } from '../turn/host-call.js';
@@ -49,6 +50,7 @@ export class LoadedSession {
   private readonly ending = new AbortController();
   private failure: PerdureError | undefined;
   private readonly waiters: TurnWaiters;
+  private readonly hooks: HookTeller;
 
   constructor(
     readonly work: SessionWork,
@@ -60,11 +62,15 @@ export class LoadedSession {
     this.index = new SessionIndex(() => work.journal.state);
     // An owner elsewhere may die; whoever waits for a turn looks after it.
     this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
+    this.hooks = new HookTeller(work, this.index, this.signal);
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {
       work.feed.addFacts(facts);
-      for (const fact of facts) this.react(fact);
+      for (const fact of facts) {
+        this.react(fact);
+        this.hooks.tellOf(fact, this.isOwner);
+      }
     });
   }
 
@@ -192,6 +198,7 @@ export class LoadedSession {
       await executor?.suspend(graceMs);
       if (held !== undefined && this.failure === undefined)
         await releaseOwnership(this.work.journal, held, this.work.env, reason);
+      await this.hooks.tellEnd();
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
       const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
@@ -224,6 +231,8 @@ export class LoadedSession {
     switch (fact.type) {
       case 'StopRequested':
         return this.executor?.stopTurn((fact.payload as PayloadOf<'StopRequested'>).turnId);
+      case 'ToolCallDecided':
+        return this.index.decided(fact.payload as PayloadOf<'ToolCallDecided'>);
       case 'OwnershipTaken':
         if (this.held !== undefined && this.work.journal.state.ownership.epoch !== this.held.epoch)
           this.executor?.leave();

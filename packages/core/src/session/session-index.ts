@@ -1,13 +1,20 @@
 import {
   answerText,
   promptText,
+  type CallOrigin,
   type JsonValue,
-  type ToolCallPart,
+  type PayloadOf,
   type Usage,
   type WireLookup,
 } from '@perdure/events';
 import type { TurnResult } from '@perdure/plugin-api';
 import type { EndedTurn, OpenTurn, SessionState } from './session-state.js';
+
+interface KnownCall {
+  readonly name: string;
+  readonly input: JsonValue | undefined;
+  readonly origin: CallOrigin;
+}
 
 /**
  * Finds turns, prompts, runs and calls of a session by their ids. It is derived from committed states, which only grow,
@@ -17,7 +24,7 @@ export class SessionIndex implements WireLookup {
   private readonly ended = new Map<string, number>();
   private readonly turnOfPrompt = new Map<string, string>();
   private readonly turnOfRun = new Map<string, string>();
-  private readonly calls = new Map<string, ToolCallPart>();
+  private readonly calls = new Map<string, KnownCall>();
   private endedSeen = 0;
   private messagesSeen = 0;
 
@@ -82,15 +89,22 @@ export class SessionIndex implements WireLookup {
     return undefined;
   }
 
-  call(callId: string): { readonly name: string; readonly input: JsonValue | undefined } | undefined {
+  /** A call as it was decided about: one of the host, or one whose arguments a gate rewrote. */
+  decided({ callId, name, input, origin }: PayloadOf<'ToolCallDecided'>): void {
+    if (input !== undefined) this.calls.set(callId, { name, input, origin });
+  }
+
+  call(callId: string): KnownCall | undefined {
     const { messages, hostCalls } = this.state();
     for (; this.messagesSeen < messages.length; this.messagesSeen++) {
       const message = messages.at(this.messagesSeen);
       if (message?.role !== 'assistant') continue;
-      for (const part of message.parts) if (part.type === 'tool-call') this.calls.set(part.callId, part);
+      for (const part of message.parts) {
+        if (part.type !== 'tool-call' || this.calls.has(part.callId)) continue;
+        this.calls.set(part.callId, { name: part.name, input: part.input, origin: 'model' });
+      }
     }
-    const part = this.calls.get(callId) ?? hostCalls.find((call) => call.callId === callId);
-    return part === undefined ? undefined : { name: part.name, input: part.input };
+    return this.calls.get(callId) ?? hostCalls.find((call) => call.callId === callId);
   }
 
   private followTurns(): void {

@@ -69,6 +69,8 @@ export interface Ownership {
   readonly owner?: { readonly node: string; readonly incarnation: string };
   /** The owner ended its run to let another node go on: it need not be dead to be followed. */
   readonly handedOver: boolean;
+  /** Someone wants the session off its owner. Gone with the next owner. */
+  readonly passivation?: { readonly reason: string; readonly deadlineMs?: number };
 }
 
 /** A message that is stored and waits for a step boundary to be shown to the model. */

@@ -3,8 +3,13 @@ import {
   isPerdureError,
   PerdureError,
   reasonOf,
+  type BudgetGuard,
   type ChangeHandle,
   type EventsOptions,
+  type HookConfig,
+  type HookEvent,
+  type HookHandler,
+  type HookMatcher,
   type MessagePage,
   type MessagesOptions,
   type Mutation,
@@ -24,6 +29,7 @@ import { subscribeMutations } from '../live/mutations.js';
 import { acceptPrompt, requestStop, requestStopAll, type AcceptedPrompt } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
 import type { LoadedSession } from './loaded-session.js';
+import { promptAfterHooks } from './prompt-hooks.js';
 import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
 import type { SessionHome } from './session-home.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
@@ -198,6 +204,28 @@ export class DurableSession implements Session {
     await snapshots.save(this.id, sessionSnapshot(key, { state, revision, hash, time }));
   }
 
+  registerHook<Event extends HookEvent>(
+    id: string,
+    event: Event,
+    matcher?: HookMatcher | null,
+    config?: HookConfig | null,
+    handler?: HookHandler<Event> | null,
+  ): void {
+    this.home.additions.registerHook(id, event, matcher, config, handler);
+  }
+
+  unregisterHook(id: string): boolean {
+    return this.home.additions.unregisterHook(id);
+  }
+
+  hookCount(): number {
+    return this.home.additions.hookCount;
+  }
+
+  setBudgetGuard(guard: BudgetGuard | null): void {
+    this.home.additions.setBudgetGuard(guard);
+  }
+
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
     return (await this.home.load()).tool(name, input, true);
   }
@@ -225,9 +253,10 @@ export class DurableSession implements Session {
   }
 
   private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {
+    const checked = await promptAfterHooks(prompt, loaded);
     const accepted = await loaded.accept((batch, ids) => {
-      const promptId = prompt.promptId ?? ids.promptId;
-      return acceptPrompt(batch, this.id, prompt, { promptId, turnId: ids.turnId }, (known) =>
+      const promptId = checked.promptId ?? ids.promptId;
+      return acceptPrompt(batch, this.id, checked, { promptId, turnId: ids.turnId }, (known) =>
         loaded.index.turnOf(known),
       );
     });

@@ -1,11 +1,14 @@
 import type { AnswerPart, CoreType, PayloadOf } from '@perdure/events';
 import type { ComposedStep } from '../compose/composer.js';
+import { tell } from '../hooks/tell.js';
 import type { AnswerDelta } from '../invoke/answer-builder.js';
+import { recordAfterLlm } from '../invoke/budget.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
-import { invokeModel, type ModelOutcome } from '../invoke/model-invoker.js';
+import { invokeModel, type ModelOutcome, type ModelRequest } from '../invoke/model-invoker.js';
 import type { DraftWriter } from '../live/draft-writer.js';
 import { answerMessageId, type AnswerKey } from '../live/live-answer.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
+import { admitModelCall, budgetCall, type ModelCall } from './admit-model-call.js';
 import { backOff } from './back-off.js';
 import type { EffectIntent } from './decider.js';
 import type { SessionWork } from './session-work.js';
@@ -31,6 +34,17 @@ export async function askModel(
   const key: AnswerKey = { stepId: step.stepId, attempt };
   if (attempt > 1) await backOff(attempt - 1, step.lastFailure?.retryAfterMs, work.env.random, context.signal);
   if (context.signal.aborted) return [];
+  const modelCall: ModelCall = {
+    purpose: 'step',
+    ...key,
+    model: composed.model,
+    callId: step.stepId,
+    estimatedTokens: composed.estimatedTokens,
+    maxOutputTokens: composed.agent.parts.limits.maxOutputTokens,
+  };
+  const fact = factMaker(key, composed, work, context, options);
+  const denied = await admitModelCall(modelCall, composed.agent, work, context, fact);
+  if (denied !== undefined) return denied;
   const live = work.feed.beginAnswer(key);
   draft.begin(live);
   const onDelta = (delta: AnswerDelta): void => {
@@ -48,23 +62,52 @@ export async function askModel(
     onDelta,
     controller: options.controller,
   };
+  await tell(
+    { event: 'generate_start', payload: () => startOf(invocation.request, composed) },
+    composed.agent,
+    context,
+  );
   const outcome = await invokeModel(invocation, context);
   draft.settle();
-  return factsOf(outcome, key, composed, work, context, options);
+  if (outcome.status === 'answered') {
+    const { budgetGuard } = composed.agent.parts;
+    await recordAfterLlm(budgetGuard, budgetCall(modelCall, context), outcome.usage, context);
+  }
+  return factsOf(outcome, key, composed, fact, options);
+}
+
+function factMaker(
+  key: AnswerKey,
+  composed: ComposedStep,
+  work: SessionWork,
+  context: InvocationContext,
+  { epoch }: AskOptions,
+) {
+  const scope = { turnId: context.turnId, runId: context.runId, stepId: key.stepId };
+  const actor = { kind: 'model', id: composed.model.model.modelId } as const;
+  return <Type extends CoreType>(type: Type, payload: PayloadOf<Type>): DraftedFact =>
+    draftFact(type, payload, scope, actor, epoch, work.batchContext);
+}
+
+function startOf({ messages, tools }: ModelRequest, { model }: ComposedStep) {
+  const user = messages.findLast(({ role }) => role === 'user');
+  const parts = user?.role === 'user' ? user.content : [];
+  return {
+    prompt: parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    model_provider: model.model.provider,
+    model_name: model.name,
+    available_tools: tools.map(({ name }) => name),
+  };
 }
 
 function factsOf(
   outcome: ModelOutcome,
   key: AnswerKey,
   composed: ComposedStep,
-  work: SessionWork,
-  context: InvocationContext,
+  fact: ReturnType<typeof factMaker>,
   options: AskOptions,
 ): readonly DraftedFact[] {
-  const scope = { turnId: context.turnId, runId: context.runId, stepId: key.stepId };
   const { provider, modelId } = composed.model.model;
-  const fact = <Type extends CoreType>(type: Type, payload: PayloadOf<Type>): DraftedFact =>
-    draftFact(type, payload, scope, { kind: 'model', id: modelId }, options.epoch, work.batchContext);
   const call = {
     purpose: 'step' as const,
     ...key,

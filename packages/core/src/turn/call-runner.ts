@@ -1,9 +1,8 @@
-import type { ArtifactReference, JsonValue, PayloadOf } from '@perdure/events';
-import { errorMessage, reasonOf, type PostToolUseHook } from '@perdure/plugin-api';
+import type { ArtifactReference, PayloadOf } from '@perdure/events';
+import { errorMessage, reasonOf } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { runTool, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
-import { withTimeout } from '../invoke/with-timeout.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
 import type { CallState } from '../session/session-state.js';
 import type { SessionWork } from './session-work.js';
@@ -54,7 +53,6 @@ async function runCall(
     secrets: work.secrets,
   };
   const outcome = await runTool(run, context);
-  observe(outcome, call, agent, work, context);
   return { callId: call.callId, ...(await bounded(outcome, agent, work)) };
 }
 
@@ -89,36 +87,5 @@ async function keepWhole(text: string, isText: boolean, work: SessionWork): Prom
     // The excerpt says that the rest is not kept; the call has had its effect and must be settled.
     work.logger.log('error', 'An output could not be stored whole.', { reason: reasonOf(error) });
     return undefined;
-  }
-}
-
-/** Hooks that only observe fail open: their errors are reported and change nothing. */
-function observe(
-  outcome: ToolRunOutcome,
-  call: CallState,
-  agent: AgentView,
-  work: SessionWork,
-  context: InvocationContext,
-): void {
-  const hooks = agent.parts.hooks.filter((hook): hook is PostToolUseHook => hook.event === 'post_tool_use');
-  if (hooks.length === 0) return;
-  const input: JsonValue = call.input ?? {};
-  const request = {
-    callId: call.callId,
-    tool: call.name,
-    input,
-    effect: call.started?.effect ?? 'once',
-    origin: call.origin,
-    sessionId: context.sessionId,
-    turnId: context.turnId,
-    workspace: context.workspace,
-    subjects: [],
-  } as const;
-  for (const hook of hooks) {
-    withTimeout(hook.timeoutMs ?? 30_000, context.signal, () =>
-      hook.handle(request, { status: outcome.status, output: outcome.output }),
-    ).catch((error: unknown) => {
-      work.logger.log('warn', 'A hook failed.', { hook: hook.id, reason: reasonOf(error) });
-    });
   }
 }

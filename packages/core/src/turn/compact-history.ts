@@ -1,10 +1,17 @@
 import { answerText, type CoreType, type PayloadOf } from '@perdure/events';
+import { errorMessage } from '@perdure/plugin-api';
+import { estimateTokens, sizeOfMessage } from '../compose/message-size.js';
 import { renderMessage, renderSummary } from '../compose/render-message.js';
+import type { AgentView } from '../host/agent-view.js';
+import { matches } from '../hooks/hook-matcher.js';
+import { askHooks } from '../hooks/run-hooks.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import type { ModelMessage } from '../invoke/language-model.js';
+import { recordAfterLlm } from '../invoke/budget.js';
 import { invokeModel } from '../invoke/model-invoker.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
 import { currentTurn, type PendingChange, type SessionState } from '../session/session-state.js';
+import { admitModelCall, budgetCall, type ModelCall } from './admit-model-call.js';
 import type { SessionWork } from './session-work.js';
 
 const INSTRUCTION =
@@ -38,6 +45,8 @@ export async function compactHistory(
   const plan = planCompaction(state);
   if (plan.summarised === 0) return [fact('ChangeApplied', { changeId })];
   const agent = work.agent();
+  const blocked = await blockedByHook(state, agent, context);
+  if (blocked !== undefined) return [fact('ChangeApplied', { changeId, failure: blocked })];
   const { name, model } = agent.model(state.model);
   const request = { messages: summaryRequest(state, plan.summarised), tools: [], maxOutputTokens: undefined };
   const { modelSilenceMs: silenceMs } = agent.parts.limits;
@@ -51,6 +60,19 @@ export async function compactHistory(
     onDelta: () => undefined,
     controller,
   };
+  const modelCall: ModelCall = {
+    purpose: 'compaction',
+    attempt: 1,
+    model: { name, model },
+    callId: changeId,
+    estimatedTokens: estimateTokens(request.messages.reduce((sum, message) => sum + sizeOfMessage(message), 0)),
+    maxOutputTokens: undefined,
+  };
+  const denied = await admitModelCall(modelCall, agent, work, context, fact);
+  if (denied !== undefined) {
+    const failures = denied.flatMap(({ payload }) => ('failure' in payload && payload.failure) || []);
+    return [...denied, fact('ChangeApplied', { changeId, ...(failures[0] && { failure: failures[0] }) })];
+  }
   const outcome = await invokeModel(invocation, context);
   if (outcome.status === 'aborted') return [];
   const { provider, modelId } = model;
@@ -61,12 +83,24 @@ export async function compactHistory(
     return [fact('ModelCallFailed', { ...call, failure, retryable }), fact('ChangeApplied', { changeId, failure })];
   }
   const { parts, usage, finish } = outcome;
+  await recordAfterLlm(agent.parts.budgetGuard, budgetCall(modelCall, context), usage, context);
   const messageId = `${changeId}.summary`;
   return [
     fact('ModelAnswered', { ...call, messageId, parts: [...parts], usage, finish }),
     fact('HistoryCompacted', { changeId, summary: answerText(parts), ...plan }),
     fact('ChangeApplied', { changeId }),
   ];
+}
+
+async function blockedByHook(state: SessionState, agent: AgentView, context: InvocationContext) {
+  const hooks = agent.hooksAt('pre_compact').filter((hook) => matches(hook, context));
+  if (hooks.length === 0) return undefined;
+  const size = { message_count: state.context.length, used_tokens: state.usage.totalTokens };
+  const occurrence = { event_type: 'pre_compact', payload: { ...context.subject(), ...size } } as const;
+  const outcome = await askHooks(hooks, occurrence, context.signal);
+  if (outcome.action === 'continue') return undefined;
+  const code = 'PERDURE_CHANGE_BLOCKED';
+  return { code, message: errorMessage(code, { change: 'compact', reason: outcome.reason }) };
 }
 
 function summaryRequest(state: SessionState, summarised: number): ModelMessage[] {

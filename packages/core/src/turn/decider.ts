@@ -11,7 +11,7 @@ import {
 import type { SessionState } from '../session/session-state.js';
 
 /** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */
-export const DECIDER_VERSION = 1;
+export const DECIDER_VERSION = 2;
 
 /** What this process knows of calls beside the facts. */
 export interface ProcessView {

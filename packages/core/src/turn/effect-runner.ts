@@ -2,17 +2,19 @@ import type { CoreType, PayloadOf } from '@perdure/events';
 import { errorMessage } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import type { AgentView } from '../host/agent-view.js';
-import { decideCall, reconcileTool } from '../invoke/tool-invoker.js';
+import { askGate, decideCall } from '../invoke/decide-call.js';
+import { reconcileTool } from '../invoke/tool-invoker.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { DraftWriter } from '../live/draft-writer.js';
 import { readDraft } from '../live/draft-reader.js';
 import { answerMessageId } from '../live/live-answer.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
-import { activeRun, currentTurn, type SessionState } from '../session/session-state.js';
+import type { SessionState } from '../session/session-state.js';
 import { askModel } from './ask-model.js';
 import { startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
+import { invocationContextOf } from './invocation-context-of.js';
 import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
 import { decisionPayload, NODE } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
@@ -118,18 +120,7 @@ export class EffectRunner {
   }
 
   contextOf(state: SessionState, controller = this.calling): InvocationContext {
-    const turn = currentTurn(state);
-    return {
-      sessionId: this.work.key.id,
-      tenant: this.work.key.tenant,
-      turnId: turn?.turnId,
-      runId: turn && activeRun(turn)?.runId,
-      stepId: turn?.step?.stepId,
-      workspace: state.identity?.workspace,
-      signal: controller.signal,
-      env: this.work.env,
-      redaction: this.work.redaction,
-    };
+    return invocationContextOf(this.work, state, controller.signal);
   }
 
   async discardDraft(): Promise<void> {
@@ -171,14 +162,11 @@ export class EffectRunner {
   private async waitForGates(intent: Effect<'decide-call'>, state: SessionState): Promise<readonly DraftedFact[]> {
     const agent = frozenAgent(this.memory, intent.step.stepId, this.work);
     const context = this.contextOf(state, this.answering);
-    const tools = agent.toolSet(context.workspace);
-    const ask = decideCall(intent.call, agent.gates, tools, false, context, (step, call) =>
-      step.decide(call, context.signal),
-    );
-    const decision = await ask;
+    const decision = await decideCall(intent.call, agent.governance(context.workspace), context, askGate);
     // A question that the turn's end took away was not answered.
     if (context.signal.aborted) return [];
-    return [this.fact('ToolCallDecided', decisionPayload(intent.call, decision, agent.policy), state)];
+    const hits = decision.hits.map((hit) => this.fact('BudgetThresholdHit', hit, state));
+    return [...hits, this.fact('ToolCallDecided', decisionPayload(intent.call, decision, agent.policy), state)];
   }
 
   private async runCalls(intent: Effect<'run-calls'>, state: SessionState): Promise<readonly DraftedFact[]> {

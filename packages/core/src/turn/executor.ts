@@ -1,5 +1,5 @@
 import { errorMessage, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
-import { decideCall } from '../invoke/tool-invoker.js';
+import { decideCall } from '../invoke/decide-call.js';
 import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import { currentTurn, activeRun } from '../session/session-state.js';
@@ -118,8 +118,7 @@ export class Executor {
   private decideAtOnce(batch: FactBatch, intent: Extract<EffectIntent, { do: 'decide-call' }>): boolean {
     const agent = frozenAgent(this.memory, intent.step.stepId, this.work);
     const context = this.effects.contextOf(batch.state);
-    const tools = agent.toolSet(context.workspace);
-    const decision = decideCall(intent.call, agent.gates, tools, false, context, () => LATER);
+    const decision = decideCall(intent.call, agent.governance(context.workspace), context, () => LATER);
     if (decision instanceof Promise) return false;
     recordDecision(batch, intent.call, decision, agent.policy);
     return true;

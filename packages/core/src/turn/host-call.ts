@@ -1,12 +1,12 @@
 import { errorMessage, type ToolOutcome } from '@perdure/plugin-api';
 import type { JsonValue, PayloadOf } from '@perdure/events';
 import { callIdOf } from '../invoke/call-id.js';
-import type { InvocationContext } from '../invoke/invocation-context.js';
-import { decideCall } from '../invoke/tool-invoker.js';
+import { askGate, decideCall } from '../invoke/decide-call.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { CallState } from '../session/session-state.js';
 import { startCall } from './call-runner.js';
+import { invocationContextOf } from './invocation-context-of.js';
 import { decisionPayload, NODE, recordIntent, type RecordContext } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 
@@ -35,21 +35,8 @@ export async function hostCall(
     settled: undefined,
   };
   const agent = work.agent();
-  const context: InvocationContext = {
-    sessionId: work.key.id,
-    tenant: work.key.tenant,
-    turnId: undefined,
-    runId: undefined,
-    stepId: undefined,
-    workspace: work.journal.state.identity?.workspace,
-    signal,
-    env: work.env,
-    redaction: work.redaction,
-  };
-  const tools = agent.toolSet(context.workspace);
-  const decision = await decideCall(call, agent.gates, tools, isTrusted, context, (step, gated) =>
-    step.decide(gated, signal),
-  );
+  const context = invocationContextOf(work, work.journal.state, signal, false);
+  const decision = await decideCall(call, agent.governance(context.workspace, isTrusted), context, askGate);
   const decided = draftFact(
     'ToolCallDecided',
     decisionPayload(call, decision, agent.policy),
@@ -64,6 +51,7 @@ export async function hostCall(
       return decide(batch);
     }, 'owner');
   const started = await owned((batch) => {
+    for (const hit of decision.hits) batch.add('BudgetThresholdHit', hit, {}, NODE);
     batch.keep(decided);
     const open = batch.state.hostCalls.find((each) => each.callId === callId);
     if (open === undefined) return undefined;

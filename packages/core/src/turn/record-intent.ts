@@ -1,7 +1,7 @@
-import type { ActivePlugin, Actor } from '@perdure/events';
+import type { ActivePlugin, Actor, JsonValue } from '@perdure/events';
 import { errorMessage } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
-import type { CallDecision } from '../invoke/tool-invoker.js';
+import type { CallDecision } from '../invoke/decide-call.js';
 import { idempotencyKeyOf } from '../invoke/call-id.js';
 import type { FactBatch, FactScope } from '../session/fact-batch.js';
 import { activeRun, currentTurn, type CallState, type OpenTurn } from '../session/session-state.js';
@@ -64,13 +64,19 @@ export function decisionPayload(call: CallState, decision: CallDecision, policy:
     callId: call.callId,
     name: call.name,
     origin: call.origin,
-    ...(call.origin === 'host' ? { input: call.input ?? {} } : {}),
+    ...inputOf(call, decision),
     decision: decision.decision,
     gates: [...decision.gates],
     policy,
     effect: decision.effect,
     argumentDigest: decision.argumentDigest,
   };
+}
+
+/** A model's arguments are in its answer; a decision holds those of the host, and those that a gate rewrote. */
+function inputOf(call: CallState, { input }: CallDecision): { readonly input?: JsonValue } {
+  if (input !== undefined) return { input };
+  return call.origin === 'host' ? { input: call.input ?? {} } : {};
 }
 
 /** The turn, run and step that are going on. */

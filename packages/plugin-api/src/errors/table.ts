@@ -62,6 +62,8 @@ export const errorTable = {
   PERDURE_INPUT_INVALID: caller('The input is not valid at "{field}": {reason}.'),
   PERDURE_CURSOR_INVALID: caller('The cursor does not belong to the session "{session}".'),
   PERDURE_RUN_NOT_FOUND: caller("no loop checkpoint found for run '{run}'", 404),
+  PERDURE_PROMPT_BLOCKED: refused('The prompt was blocked: {reason}.'),
+  PERDURE_CHANGE_BLOCKED: refused('The change "{change}" was blocked: {reason}.'),
   PERDURE_TURN_STEP_LIMIT: refused('The turn needed more than {limit} model calls.'),
   PERDURE_STORE_REQUIRED: caller('resume_run requires a session_store'),
   PERDURE_NOT_SUPPLIED: refused('The session needs the {kind} "{id}", which this node does not have.', 409),
@@ -90,6 +92,7 @@ export const errorTable = {
   PERDURE_TOOL_TIMEOUT: unavailable('The tool "{tool}" gave nothing for {ms} ms.', false),
   PERDURE_TOOL_CANCELLED: refused('The call of "{tool}" was cancelled.', 409),
   PERDURE_TOOL_UNKNOWN_OUTCOME: conflict('Whether the call of "{tool}" took effect is not known; it was not repeated.'),
+  PERDURE_BUDGET_EXHAUSTED: refused('The budget of "{resource}" is exhausted: {reason}.', 429),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
 

@@ -44,9 +44,17 @@ export interface Asker {
  */
 export type Gate = RuleGate | WaitingGate;
 
+/**
+ * Where in the order of all gates one stands: before the permission rules, before someone is asked, or last, right
+ * before the call is started.
+ */
+export type GateStage = 'before-permission' | 'before-approval' | 'before-execution';
+
 export interface RuleGate {
   readonly id: string;
   readonly kind: 'rule';
+  /** `before-execution` when absent. */
+  readonly stage?: GateStage;
   /** Digest of what the gate decides by. */
   readonly digest: string;
   decide(call: ToolCallRequest): GateAnswer;
@@ -55,40 +63,14 @@ export interface RuleGate {
 export interface WaitingGate {
   readonly id: string;
   readonly kind: 'waiting';
+  /** `before-execution` when absent. */
+  readonly stage?: GateStage;
   /** Milliseconds until no answer counts as a denial; 30,000 when absent. */
   readonly timeoutMs?: number;
   decide(call: ToolCallRequest, signal: AbortSignal): Promise<GateAnswer>;
 }
 
 export type GateAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly reason: string };
-
-/**
- * A host's own code at a fixed point of a session. `pre_tool_use` may block a call and fails closed; `post_tool_use`
- * observes and fails open.
- */
-export type Hook = PreToolUseHook | PostToolUseHook;
-
-export interface PreToolUseHook {
-  readonly id: string;
-  readonly event: 'pre_tool_use';
-  readonly timeoutMs?: number;
-  handle(call: ToolCallRequest, signal: AbortSignal): Promise<HookAnswer | undefined>;
-}
-
-export interface HookAnswer {
-  readonly action: 'continue' | 'block';
-  readonly reason?: string;
-}
-
-export interface PostToolUseHook {
-  readonly id: string;
-  readonly event: 'post_tool_use';
-  readonly timeoutMs?: number;
-  handle(
-    call: ToolCallRequest,
-    result: { readonly status: string; readonly output: JsonValue | undefined },
-  ): Promise<void>;
-}
 
 /** Finds texts that must not be kept or shown and replaces them. Redactors run in the order of their plugins. */
 export interface Redactor {

@@ -1,4 +1,5 @@
 import type { Labels } from '@perdure/events';
+import type { BudgetGuard } from '../ports/budget.js';
 import type { LanguageModel } from '../ports/model.js';
 import type { Tools } from '../ports/tool.js';
 import type { PluginLike } from '../plugin.js';
@@ -19,6 +20,8 @@ export interface AgentOptions {
   /** Whether answers are asked for as streams; `true` when absent. */
   readonly streaming?: boolean;
   readonly limits?: AgentLimits;
+  /** Asked before every call of the agent's sessions, unless a session has one of its own. */
+  readonly budgetGuard?: BudgetGuard;
 }
 
 export interface AgentLimits {

@@ -1,4 +1,6 @@
 import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
+import type { BudgetGuard } from '../ports/budget.js';
+import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
@@ -48,6 +50,28 @@ export interface Session {
   compact(): Promise<ChangeHandle>;
   /** Writes the session in its exchange form to the snapshot store, in one atomic call. */
   save(): Promise<void>;
+
+  /**
+   * Has the host's own code run at a point of this session, in this process, from the next step on. A hook of the same
+   * id is replaced. Throws PERDURE_INPUT_INVALID.
+   */
+  registerHook<Event extends HookEvent>(
+    id: string,
+    event: Event,
+    matcher?: HookMatcher | null,
+    config?: HookConfig | null,
+    handler?: HookHandler<Event> | null,
+  ): void;
+  /** Whether there was such a hook. */
+  unregisterHook(id: string): boolean;
+  /** How many hooks were registered here; those of plugins are not among them. */
+  hookCount(): number;
+
+  /**
+   * The session's own budget guard in the place of the agent's, in this process, from the next step on; `null` is none
+   * at all.
+   */
+  setBudgetGuard(guard: BudgetGuard | null): void;
 
   /** Calls a tool as the trusted host: gates that guard against the model are passed by. */
   tool(name: string, input: JsonValue): Promise<ToolOutcome>;

@@ -1,4 +1,13 @@
-import type { Asker, EventStore, Gate, Hook, NewFact, ToolCallRequest, ToolContext } from '@perdure/plugin-api';
+import type {
+  Asker,
+  EventStore,
+  Gate,
+  Hook,
+  HookOccurrence,
+  NewFact,
+  ToolCallRequest,
+  ToolContext,
+} from '@perdure/plugin-api';
 import { deterministicHostEnv } from '../host-env.js';
 import { scriptByRound } from '../models/script.js';
 import { ScriptedModel } from '../models/scripted-model.js';
@@ -58,12 +67,12 @@ const remote: Gate = { id: 'remote', kind: 'waiting', decide: async () => allowe
 const before: Hook = {
   id: 'before',
   event: 'pre_tool_use',
-  async handle() {
+  async handler() {
     write('hook before');
     return { action: 'continue' };
   },
 };
-const after: Hook = { id: 'after', event: 'post_tool_use', handle: async () => write('hook after') };
+const after: Hook = { id: 'after', event: 'post_tool_use', handler: async () => write('hook after') };
 const asker: Asker = {
   async ask() {
     write('asked');
@@ -104,9 +113,7 @@ async function decideCall(): Promise<void> {
   for (const gate of [rule, remote]) await killingGate(gate, plan).decide(call, signal);
   await killingAsker(asker, plan).ask(call, { decision: 'ask' }, signal);
   for (const hook of [before, after]) {
-    const wrapped = killingHook(hook, plan);
-    if (wrapped.event === 'pre_tool_use') await wrapped.handle(call, signal);
-    else await wrapped.handle(call, { status: 'completed', output: 3 });
+    await killingHook(hook, plan).handler?.({ event_type: hook.event, payload: {} } as HookOccurrence, signal);
   }
 }
 

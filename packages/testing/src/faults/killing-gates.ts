@@ -32,29 +32,16 @@ export function killingGate(gate: Gate, plan: KillPlan): Gate {
 
 /** The hook, with the points `hook:before` and `hook:after`. They carry its id. */
 export function killingHook(hook: Hook, plan: KillPlan): Hook {
+  const { handler } = hook;
+  if (handler === undefined) return hook;
   const labels = [hook.id];
-  const timeout = hook.timeoutMs === undefined ? {} : { timeoutMs: hook.timeoutMs };
-  if (hook.event === 'pre_tool_use') {
-    return {
-      id: hook.id,
-      event: hook.event,
-      ...timeout,
-      async handle(call, signal) {
-        plan.pass({ point: 'hook:before', labels });
-        const answer = await hook.handle(call, signal);
-        plan.pass({ point: 'hook:after', labels });
-        return answer;
-      },
-    };
-  }
   return {
-    id: hook.id,
-    event: hook.event,
-    ...timeout,
-    async handle(call, result) {
+    ...hook,
+    async handler(occurrence, signal) {
       plan.pass({ point: 'hook:before', labels });
-      await hook.handle(call, result);
+      const answer = await handler(occurrence, signal);
       plan.pass({ point: 'hook:after', labels });
+      return answer;
     },
   };
 }

@@ -1,0 +1,120 @@
+import type { EffectContract, GateDecision, JsonValue, PayloadOf } from '@perdure/events';
+import { errorMessage, type ErrorCode, type ErrorData, type ToolCallRequest } from '@perdure/plugin-api';
+import type { BoundTool, ToolSet } from '../compose/tool-set.js';
+import { digestOf } from '../host/sha256.js';
+import { canonicalJson } from '../session/canonical-json.js';
+import type { CallState } from '../session/session-state.js';
+import type { GateContext, GatedCall, GateResult, GateStep } from './gates/gate-step.js';
+import type { InvocationContext } from './invocation-context.js';
+
+/** What all gates together said of a call. */
+export interface CallDecision {
+  readonly decision: 'allow' | 'deny';
+  readonly gates: readonly GateDecision[];
+  readonly effect: EffectContract;
+  /** The arguments, when a gate rewrote them. */
+  readonly input?: JsonValue;
+  readonly argumentDigest: string;
+  /** Limits that the call came near to or met. */
+  readonly hits: readonly PayloadOf<'BudgetThresholdHit'>[];
+}
+
+/** Asks a waiting gate; replay answers from the record. */
+export type AskGate = (step: GateStep, call: GatedCall, context: GateContext) => GateResult | Promise<GateResult>;
+
+/** Asks the gate itself. */
+export const askGate: AskGate = (step, call, context) => step.decide(call, context);
+
+/** What decides about calls: the gates in their order, the tools, and whether the host vouches for the call. */
+export interface CallGovernance {
+  readonly gates: readonly GateStep[];
+  readonly tools: ToolSet;
+  readonly isTrusted: boolean;
+}
+
+/**
+ * Leads a call through the gates. It answers at once unless a gate that waits has a say; then, and only then, it
+ * answers later.
+ */
+export function decideCall(
+  call: CallState,
+  { gates, tools, isTrusted }: CallGovernance,
+  context: InvocationContext,
+  ask: AskGate,
+): CallDecision | Promise<CallDecision> {
+  const bound = tools.tools.get(call.name);
+  const effect = bound?.effect ?? 'once';
+  const decisions: GateDecision[] = [];
+  const hits: PayloadOf<'BudgetThresholdHit'>[] = [];
+  let rewritten: JsonValue | undefined;
+  let gated = gatedCall(call, bound, isTrusted, context);
+
+  /** Whether the call ends here. */
+  const take = ({ decision, input, permission, hit }: GateResult): boolean => {
+    if (hit !== undefined) hits.push(hit);
+    if (decision !== undefined) decisions.push(decision);
+    if (decision?.decision === 'deny') return true;
+    if (permission !== undefined) gated = { ...gated, permission };
+    if (input === undefined) return false;
+    rewritten = context.redaction.redact(input);
+    gated = gatedCall({ ...call, input: rewritten, invalidInput: undefined }, bound, isTrusted, context);
+    const { problem } = gated;
+    if (problem !== undefined) decisions.push({ gate: 'arguments', decision: 'deny', ...problem });
+    return problem !== undefined;
+  };
+  const pass = (from: number): CallDecision | Promise<CallDecision> => {
+    for (let index = from; index < gates.length; index++) {
+      const step = gates[index] as GateStep;
+      if (!step.applies(gated)) continue;
+      const answer = step.kind === 'rule' ? step.decide(gated, context) : ask(step, gated, context);
+      if (answer instanceof Promise) return answer.then((late) => (take(late) ? result() : pass(index + 1)));
+      if (take(answer)) return result();
+    }
+    return result();
+  };
+  const result = (): CallDecision => ({
+    decision: decisions.some(({ decision }) => decision === 'deny') ? 'deny' : 'allow',
+    gates: decisions,
+    effect,
+    ...(rewritten === undefined ? {} : { input: rewritten }),
+    argumentDigest: digestOf(canonicalJson(rewritten ?? call.invalidInput ?? call.input ?? {})),
+    hits,
+  });
+  return pass(0);
+}
+
+function gatedCall(
+  call: CallState,
+  bound: BoundTool | undefined,
+  isTrusted: boolean,
+  { sessionId, turnId, workspace }: InvocationContext,
+): GatedCall {
+  const { callId, name: tool, origin, input = {} } = call;
+  const problem = problemOf(call, bound);
+  const isSound = problem === undefined;
+  const subjects = isSound ? subjectsOf(bound, input) : [];
+  const effect = bound?.effect ?? 'once';
+  const request: ToolCallRequest = { callId, tool, input, effect, origin, sessionId, turnId, workspace, subjects };
+  const confirmation = isSound ? bound?.tool.confirmation?.(input as never) : undefined;
+  return { request, isTrusted, problem, confirmation, permission: undefined };
+}
+
+function problemOf(call: CallState, bound: BoundTool | undefined): GatedCall['problem'] {
+  if (bound === undefined) return problem('PERDURE_TOOL_UNKNOWN', { tool: call.name });
+  if (call.invalidInput !== undefined) {
+    return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: 'arguments', reason: 'they are not JSON' });
+  }
+  const checked = bound.schema.validate(call.input ?? {});
+  if (checked.ok) return undefined;
+  return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: checked.field, reason: checked.reason });
+}
+
+function problem(code: ErrorCode, data: ErrorData): { readonly code: ErrorCode; readonly reason: string } {
+  return { code, reason: errorMessage(code, data) };
+}
+
+/** A tool that cannot say what a call is about leaves its patterns nothing to match but the arguments. */
+function subjectsOf(bound: BoundTool | undefined, input: JsonValue): readonly string[] {
+  const subjects = bound?.tool.permissionSubjects;
+  return subjects === undefined ? [JSON.stringify(input)] : subjects(input as never);
+}
