@@ -63,6 +63,7 @@ describe('hook points', () => {
   test('each is told with its payload and the labels of the session', async () => {
     const { runtime, session } = await sessionWith({
       rules: [
+        { when: { userTextContains: 'Summarise' }, answer: { text: 'A summary.' } },
         { when: { userTextContains: 'Thanks' }, answer: { text: 'You are welcome.' } },
         { times: 1, answer: { error: { status: 429, message: 'slow down', retryAfter: { seconds: 0 } } } },
         { when: { toolResults: 0 }, answer: { calls: [call('lookup', 'a'), call('other', 'b'), call('broken', 'c')] } },

@@ -130,7 +130,7 @@ describe('gates [P8]', () => {
     expect((await started.session.send('go')).text).toBe('ok');
     expect(order).toContain('ModelAnswered');
     expect(started.runs).toEqual(['good']);
-    expect(seen).toEqual(['lookup completed']);
+    expect(seen).toEqual(['lookup denied', 'lookup completed']);
     expect((await started.agent.replay('s')).difference).toBeUndefined();
     await started.runtime.dispose();
   });

@@ -29,6 +29,7 @@ import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from '
 import { digestOf } from './host/sha256.js';
 import { listSessions, type SessionListFilter } from './project/session-list.js';
 import { Redaction } from './secrets/redaction.js';
+import { redactingLogger } from './secrets/redacting-logger.js';
 import { SecretRegistry } from './secrets/secret-registry.js';
 import { NodeLease } from './session/node-lease.js';
 
@@ -61,7 +62,7 @@ function resolveServices(
   container: Container,
   plugins: readonly ConfiguredPlugin[],
 ): HostServices {
-  const { env, logger } = config;
+  const { env } = config;
   const store = container.get(EVENT_STORE);
   const contributions = container.get(FACTS);
   const facts = new FactRegistry(
@@ -69,6 +70,8 @@ function resolveServices(
     contributions.flatMap(({ upcasters = [] }) => upcasters),
   );
   const secrets = new SecretRegistry(config.secrets);
+  const redaction = new Redaction(secrets, container.get(REDACTORS));
+  const logger = redactingLogger(config.logger, redaction);
   const incarnation = env.idGenerator.next('incarnation');
   const lease = new NodeLease(env.nodeId, incarnation, store, container.find(NODE_PRESENCE), logger, {
     ttlMs: config.leaseTtlMs,
@@ -85,7 +88,7 @@ function resolveServices(
     workspaces: container.find(WORKSPACES),
     facts,
     secrets,
-    redaction: new Redaction(secrets, container.get(REDACTORS)),
+    redaction,
     lease,
     opening: new OpeningLane(),
     plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {

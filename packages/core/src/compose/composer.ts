@@ -6,6 +6,7 @@ import type { ModelRequest } from '../invoke/model-invoker.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { SessionState } from '../session/session-state.js';
 import { estimateTokens } from './message-size.js';
+import type { Redaction } from '../secrets/redaction.js';
 import { RequestHistory } from './request-history.js';
 import { composeSystem, systemOf, type SystemPrompt } from './system-prompt.js';
 import type { ToolSet } from './tool-set.js';
@@ -41,7 +42,10 @@ export class Composer {
     { readonly of: unknown; readonly workspace: string | undefined; readonly system: SystemPrompt } | undefined;
   private madeWith: MadeWith | undefined;
 
-  constructor(private readonly sessionId: string) {}
+  constructor(
+    private readonly sessionId: string,
+    private readonly redaction: Redaction,
+  ) {}
 
   /** What the next step sees. `joining` are the transcript places of messages that it takes in. */
   compose(state: SessionState, agent: AgentView, joining: readonly number[]): ComposedStep {
@@ -83,7 +87,8 @@ export class Composer {
   compile(agent: AgentView, workspace: string | undefined): SystemPrompt {
     const { agentId, instruction, systemBlocks } = agent.parts;
     const context = { agentId, sessionId: this.sessionId, workspace };
-    return initialised('system blocks', () => composeSystem(instruction, systemBlocks, context));
+    const compose = () => composeSystem(instruction, systemBlocks, context, this.redaction);
+    return initialised('system blocks', compose);
   }
 
   private setup(agent: AgentView, model: NamedModel, tools: ToolSet, system: SystemPrompt): MadeWith {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@perdure/events';
 import { z } from 'zod';
+import { refuseLater } from '../invoke/refuse-later.js';
 
 /** A tool's input schema as the runtime uses it. */
 export interface InputSchema {
@@ -42,9 +43,9 @@ function ofStandardSchema(schema: StandardSchema): InputSchema {
   return {
     json,
     validate: (input) => {
-      const result = schema['~standard'].validate(input);
-      // A gate that is a rule answers at once and always the same; a schema that waits is no rule.
-      if (result instanceof Promise) return { ok: false, field: '', reason: 'its schema validates asynchronously' };
+      // A gate that is a rule answers at once and always the same; a schema that waits is no rule. Some schemas make a
+      // promise of what a check of theirs throws.
+      const result = refuseLater(schema['~standard'].validate(input)) as StandardResult;
       return result.issues === undefined ? { ok: true, value: result.value } : wrong(result.issues);
     },
   };

@@ -1,3 +1,4 @@
+import type { Message } from '@perdure/plugin-api';
 import { digestOf } from '../host/sha256.js';
 import type { ModelMessage } from '../invoke/language-model.js';
 import type { SessionState } from '../session/session-state.js';
@@ -12,8 +13,9 @@ const NOTHING = digestOf('');
  */
 export class RequestHistory {
   private readonly rendered: ModelMessage[] = [];
-  /** For each message its place in the transcript (-1 for the summary) and the digest of everything up to it. */
-  private readonly places: number[] = [];
+  /** For each message what it was rendered from: a message of the transcript, or the summary's text. */
+  private readonly sources: (Message | string | undefined)[] = [];
+  /** For each message the digest of everything up to it. */
   private readonly digests: (string | undefined)[] = [];
   private compactions = 0;
   /** For each message how many characters of a request it and all before it are. */
@@ -26,20 +28,19 @@ export class RequestHistory {
   follow(state: SessionState, joining: readonly number[]): void {
     if (state.compactions !== this.compactions) this.drop(0);
     this.compactions = state.compactions;
-    const wanted = [...(state.summary === undefined ? [] : [-1])];
-    const offset = wanted.length;
+    const offset = state.summary === undefined ? 0 : 1;
     const length = offset + state.context.length + joining.length;
-    const placeAt = (index: number): number =>
-      index < offset
-        ? -1
-        : (state.context.at(index - offset) ?? (joining[index - offset - state.context.length] as number));
-    while (
-      this.places.length > length ||
-      (this.places.length > 0 && this.places.at(-1) !== placeAt(this.places.length - 1))
-    ) {
-      this.drop(this.places.length - 1);
+    const sourceAt = (index: number): Message | string | undefined => {
+      if (index < offset) return state.summary;
+      const place = state.context.at(index - offset) ?? joining[index - offset - state.context.length];
+      return state.messages.at(place as number);
+    };
+    const { sources } = this;
+    // What was given up ends the list. Messages never change: the first from the end that is the same ends it.
+    while (sources.length > length || (sources.length > 0 && sources.at(-1) !== sourceAt(sources.length - 1))) {
+      this.drop(sources.length - 1);
     }
-    for (let index = this.places.length; index < length; index++) this.push(state, placeAt(index));
+    for (let index = sources.length; index < length; index++) this.push(sourceAt(index));
     this.digestUpTo(length - 1, state);
   }
 
@@ -61,17 +62,16 @@ export class RequestHistory {
     return this.digests.at(-1) ?? NOTHING;
   }
 
-  private push(state: SessionState, place: number): void {
-    const message = place < 0 ? undefined : state.messages.at(place);
-    this.rendered.push(message === undefined ? renderSummary(state.summary ?? '') : renderMessage(message));
+  private push(source: Message | string | undefined): void {
+    this.rendered.push(typeof source === 'object' ? renderMessage(source) : renderSummary(source ?? ''));
     this.sizes.push(this.characters + sizeOfMessage(this.rendered.at(-1) as ModelMessage));
-    this.places.push(place);
+    this.sources.push(source);
     this.digests.push(undefined);
   }
 
   private drop(length: number): void {
     this.rendered.length = length;
-    this.places.length = length;
+    this.sources.length = length;
     this.sizes.length = length;
     this.digests.length = length;
   }

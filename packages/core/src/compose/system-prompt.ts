@@ -1,6 +1,8 @@
 import type { SystemBlock } from '@perdure/events';
 import type { SystemBlockContext, SystemBlockSource } from '@perdure/plugin-api';
+import type { TextRedaction } from '../secrets/stream-redactor.js';
 import { digestOf } from '../host/sha256.js';
+import { refuseLater } from '../invoke/refuse-later.js';
 
 /** A system prompt that is ready to be sent. */
 export interface SystemPrompt {
@@ -17,21 +19,24 @@ export function composeSystem(
   instruction: readonly string[],
   sources: readonly SystemBlockSource[],
   context: SystemBlockContext,
+  redaction: TextRedaction,
 ): SystemPrompt {
   const blocks: SystemBlock[] = [
     ...instruction.map((content, index): SystemBlock => {
       return { source: 'instruction', name: index === 0 ? 'agent' : `agent:${index}`, content };
     }),
     ...sources.flatMap((source) =>
-      source
-        .blocks(context)
-        .map(({ name, content }): SystemBlock => ({ source: 'plugin', name: `${source.name}/${name}`, content })),
+      refuseLater(source.blocks(context)).map(({ name, content }): SystemBlock => ({
+        source: 'plugin',
+        name: `${source.name}/${name}`,
+        content,
+      })),
     ),
   ];
   if (context.workspace !== undefined) {
     blocks.push({ source: 'session', name: 'context', content: `Workspace: ${context.workspace}` });
   }
-  return systemOf(blocks);
+  return systemOf(blocks.map((block) => ({ ...block, content: redaction.redactText(block.content) })));
 }
 
 export function systemOf(blocks: readonly SystemBlock[]): SystemPrompt {

@@ -14,6 +14,7 @@ import type {
 import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
 import { inOrder } from '../hooks/run-hooks.js';
+import { refuseLater } from '../invoke/refuse-later.js';
 import type { CallGovernance } from '../invoke/decide-call.js';
 import { gateSteps, policyOf } from '../invoke/gates/gate-list.js';
 import type { GateStep } from '../invoke/gates/gate-step.js';
@@ -105,13 +106,19 @@ export class AgentView {
     let bound = this.toolSets.get(workspace);
     if (bound === undefined) {
       const sources = this.parts.toolSources.map((source) =>
-        initialised(`tools of ${source.name}`, () => source.tools({ workspace })),
+        initialised(`tools of ${source.name}`, () => checkTools(source.tools({ workspace }))),
       );
       bound = bindTools([this.parts.tools, ...sources]);
       this.toolSets.set(workspace, bound);
     }
     return bound;
   }
+}
+
+function checkTools(tools: Tools): Tools {
+  const checked: unknown = refuseLater(tools);
+  if (typeof checked !== 'object' || checked === null) throw new TypeError('it gave no record of tools');
+  return tools;
 }
 
 function isOfGate({ event }: Hook): boolean {

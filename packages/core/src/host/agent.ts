@@ -91,14 +91,14 @@ export class RuntimeAgent implements Agent {
    */
   async replay(sessionId: string, governance: readonly Governance[] = []): Promise<ReplayReport> {
     await this.starting;
-    const { store, facts, env } = this.services;
+    const { store, facts, env, redaction } = this.services;
     const { key } = this.resolve({ sessionId });
     const recorded: RecordedFact[] = [];
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
     const current = this.current();
     const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
-    return replaySession(recorded, facts, [current, ...others], env);
+    return replaySession(recorded, facts, [current, ...others], env, redaction);
   }
 
   dispose(): Promise<void> {

@@ -25,7 +25,9 @@ export async function openSession(
 ): Promise<LoadedSession> {
   const { store, env, redaction } = services;
   const { key } = config;
-  const batchContext = { sessionId: key.id, env, redact: <Value>(value: Value): Value => redaction.redact(value) };
+  const { maxBatch } = store.limits;
+  const redact = <Value>(value: Value): Value => redaction.redact(value);
+  const batchContext = { sessionId: key.id, env, redact, maxBatch };
   const start = await openStateSnapshot(services, key);
   const folded = await loadSession(store, sessionStream(key), services.facts, start);
   const { identity } = folded.state;
@@ -38,7 +40,7 @@ export async function openSession(
     key,
     journal,
     feed: new LiveFeed(),
-    composer: new Composer(key.id),
+    composer: new Composer(key.id, redaction),
     store,
     artifacts: services.artifacts,
     env,

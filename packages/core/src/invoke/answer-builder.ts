@@ -1,8 +1,10 @@
-import type { AnswerPart, JsonValue, ProviderMetadata } from '@perdure/events';
+import { answerText, type AnswerPart, type ProviderMetadata } from '@perdure/events';
 import { StreamRedactor } from '../secrets/stream-redactor.js';
 import type { Redaction } from '../secrets/redaction.js';
 import { callIdOf } from './call-id.js';
+import { checkContent, checkStreamPart } from './check-stream-part.js';
 import type { ModelCallContent, ModelContent, ModelStreamPart } from './language-model.js';
+import { parseArguments } from './parse-arguments.js';
 
 /** A piece by which an answer grew. `part` counts the parts of the answer from 0, in the order in which they began. */
 export type AnswerDelta =
@@ -60,8 +62,11 @@ export class AnswerBuilder {
     private readonly sink: DeltaSink,
   ) {}
 
-  /** Takes in a piece of a stream that carries content; other kinds are the caller's. */
-  add(part: ModelStreamPart): void {
+  /**
+   * Takes in a piece of a stream that carries content; other kinds are the caller's. Throws PERDURE_MODEL_PROTOCOL.
+   */
+  add(given: ModelStreamPart): void {
+    const part = checkStreamPart(given);
     switch (part.type) {
       case 'text-delta':
         return this.growText('text', part.id, part.delta, part.providerMetadata);
@@ -89,7 +94,8 @@ export class AnswerBuilder {
 
   /** Takes in an answer that came whole. */
   addContent(content: readonly ModelContent[]): void {
-    for (const [index, part] of content.entries()) {
+    for (const [index, given] of content.entries()) {
+      const part = checkContent(given);
       if (part.type === 'text' || part.type === 'reasoning') {
         this.growText(part.type, `whole-${index}`, part.text, part.providerMetadata);
         this.closeText();
@@ -102,7 +108,10 @@ export class AnswerBuilder {
   finish(): AnswerPart[] {
     this.closeText();
     for (const [toolCallId, { name, raw }] of this.calls) this.completeCall({ toolCallId, toolName: name, input: raw });
-    return this.parts.filter((part) => part !== undefined);
+    return withoutSplitSecret(
+      this.parts.filter((part) => part !== undefined),
+      this.redaction,
+    );
   }
 
   /** What was told of an answer that broke off. The end of a text that could begin a secret is given up. */
@@ -155,7 +164,8 @@ export class AnswerBuilder {
     return this.parts.push(undefined) - 1;
   }
 
-  private beginCall(providerId: string, name: string): GrowingCall {
+  private beginCall(providerId: string, toolName: string): GrowingCall {
+    const name = this.redaction.redactText(toolName);
     const callId = callIdOf(this.sessionId, this.stepId, this.callCount++);
     const redactor = new StreamRedactor(this.redaction);
     const call: GrowingCall = { part: this.beginPart(), callId, name, redactor, raw: '' };
@@ -188,9 +198,9 @@ export class AnswerBuilder {
     this.parts[call.part] = {
       type: 'tool-call',
       callId: call.callId,
-      name: content.toolName,
+      name: call.name,
       ...member,
-      providerCallId: content.toolCallId,
+      providerCallId: this.redaction.redactText(content.toolCallId),
       ...(content.providerMetadata === undefined ? {} : { providerMetadata: content.providerMetadata }),
     };
     const text = member.invalidInput ?? JSON.stringify(member.input);
@@ -200,7 +210,8 @@ export class AnswerBuilder {
     for (const delta of waiting) this.tell(delta);
   }
 
-  private addFile(mediaType: string, data: string | Uint8Array): void {
+  private addFile(givenType: string, data: string | Uint8Array): void {
+    const mediaType = this.redaction.redactText(givenType);
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
     const part = this.beginPart();
     this.parts[part] = { type: 'file', mediaType, data: text };
@@ -214,11 +225,18 @@ export class AnswerBuilder {
   }
 }
 
-function parseArguments(text: string): { readonly value: JsonValue } | undefined {
-  if (text.trim() === '') return { value: {} };
-  try {
-    return { value: JSON.parse(text) as JsonValue };
-  } catch {
-    return undefined;
-  }
+/**
+ * Texts of an answer are read as one. Where only their joint shows what must not be shown, they become one part, without
+ * it.
+ */
+function withoutSplitSecret(parts: AnswerPart[], redaction: Redaction): AnswerPart[] {
+  if (redaction.isEmpty) return parts;
+  const whole = answerText(parts);
+  const shown = redaction.redactText(whole);
+  if (shown === whole) return parts;
+  const first = parts.findIndex(({ type }) => type === 'text');
+  return parts.flatMap((part, index): AnswerPart[] => {
+    if (part.type !== 'text') return [part];
+    return index === first ? [{ ...part, text: shown }] : [];
+  });
 }

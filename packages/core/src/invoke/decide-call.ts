@@ -1,11 +1,12 @@
 import type { EffectContract, GateDecision, JsonValue, PayloadOf } from '@perdure/events';
-import { errorMessage, type ErrorCode, type ErrorData, type ToolCallRequest } from '@perdure/plugin-api';
+import { errorMessage, reasonOf, type ErrorCode, type ErrorData, type ToolCallRequest } from '@perdure/plugin-api';
 import type { BoundTool, ToolSet } from '../compose/tool-set.js';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { CallState } from '../session/session-state.js';
 import type { GateContext, GatedCall, GateResult, GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';
+import { refuseLater } from './refuse-later.js';
 
 /** What all gates together said of a call. */
 export interface CallDecision {
@@ -90,13 +91,19 @@ function gatedCall(
   { sessionId, turnId, workspace }: InvocationContext,
 ): GatedCall {
   const { callId, name: tool, origin, input = {} } = call;
-  const problem = problemOf(call, bound);
-  const isSound = problem === undefined;
-  const subjects = isSound ? subjectsOf(bound, input) : [];
   const effect = bound?.effect ?? 'once';
-  const request: ToolCallRequest = { callId, tool, input, effect, origin, sessionId, turnId, workspace, subjects };
-  const confirmation = isSound ? bound?.tool.confirmation?.(input as never) : undefined;
-  return { request, isTrusted, problem, confirmation, permission: undefined };
+  const request: ToolCallRequest = { callId, tool, input, effect, origin, sessionId, turnId, workspace, subjects: [] };
+  const gated = { request, isTrusted, confirmation: undefined, permission: undefined };
+  try {
+    const problem = problemOf(call, bound);
+    if (problem !== undefined) return { ...gated, problem };
+    const subjects = subjectsOf(bound, input);
+    const confirmation = confirmationOf(bound, input);
+    return { ...gated, request: { ...request, subjects }, problem, confirmation };
+  } catch (error) {
+    // The tool's own code could not say what the call is: nobody can decide about it.
+    return { ...gated, problem: problem('PERDURE_GATE_FAILED', { gate: 'arguments', reason: reasonOf(error) }) };
+  }
 }
 
 function problemOf(call: CallState, bound: BoundTool | undefined): GatedCall['problem'] {
@@ -115,6 +122,18 @@ function problem(code: ErrorCode, data: ErrorData): { readonly code: ErrorCode; 
 
 /** A tool that cannot say what a call is about leaves its patterns nothing to match but the arguments. */
 function subjectsOf(bound: BoundTool | undefined, input: JsonValue): readonly string[] {
-  const subjects = bound?.tool.permissionSubjects;
-  return subjects === undefined ? [JSON.stringify(input)] : subjects(input as never);
+  const ask = bound?.tool.permissionSubjects;
+  if (ask === undefined) return [JSON.stringify(input)];
+  const subjects: unknown = refuseLater(ask(input as never));
+  const isList = Array.isArray(subjects) && subjects.every((subject) => typeof subject === 'string');
+  if (!isList) throw new TypeError('permissionSubjects gave no list of texts');
+  return subjects;
+}
+
+function confirmationOf(bound: BoundTool | undefined, input: JsonValue): string | undefined {
+  const confirmation: unknown = refuseLater(bound?.tool.confirmation?.(input as never));
+  if (confirmation === undefined || confirmation === null || typeof confirmation === 'string') {
+    return confirmation ?? undefined;
+  }
+  throw new TypeError('confirmation gave no text');
 }

@@ -175,5 +175,6 @@ function record(value: unknown): Record<string, unknown> {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+  const isCount = typeof value === 'number' && Number.isFinite(value) && value > 0;
+  return isCount ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER) : 0;
 }

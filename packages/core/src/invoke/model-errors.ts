@@ -33,7 +33,7 @@ export function classifyModelError(thrown: unknown, redaction: Redaction): Model
   if (isPerdureError(thrown)) {
     return { failure: { code: thrown.code, message: thrown.message }, retryable: thrown.entry.retryable };
   }
-  const error: ProviderError = typeof thrown === 'object' && thrown !== null ? thrown : { message: String(thrown) };
+  const error: ProviderError = typeof thrown === 'object' && thrown !== null ? thrown : { message: reasonOf(thrown) };
   const failed = (code: ErrorCode, retryable: boolean): ModelFailure => ({
     failure: { code, message: `${errorMessage(code, {})} ${redaction.redactText(textOf(error))}`.trim() },
     retryable,
@@ -59,17 +59,21 @@ function ofStatus(status: number, error: ProviderError, failed: Failed): ModelFa
   if (status === 408 || status === 409 || status >= 500) {
     return { ...failed('PERDURE_MODEL_UNAVAILABLE', true), status, ...wait };
   }
-  const isOverflow = status === 413 || OVERFLOW.test(`${textOf(error)} ${String(error.responseBody ?? '')}`);
+  const isOverflow = status === 413 || OVERFLOW.test(`${textOf(error)} ${word(error.responseBody)}`);
   return { ...failed(isOverflow ? 'PERDURE_MODEL_CONTEXT_OVERFLOW' : 'PERDURE_MODEL_REQUEST', false), status };
 }
 
 /** An error that came as a part of an answer: a plain object with a type or a code. */
 function inBand(error: ProviderError, failed: Failed): ModelFailure {
-  const kind = `${String(error.type ?? '')} ${String(error.code ?? '')}`;
+  const kind = `${word(error.type)} ${word(error.code)}`;
   if (OVERFLOW.test(`${kind} ${textOf(error)}`)) return failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false);
   if (/rate_limit|too_many_requests/i.test(kind)) return failed('PERDURE_MODEL_RATE_LIMITED', true);
   if (/invalid_request|authentication|permission/i.test(kind)) return failed('PERDURE_MODEL_REQUEST', false);
   return failed('PERDURE_MODEL_UNAVAILABLE', true);
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** The members that hold the request are never looked at: they would repeat the whole prompt. */

@@ -107,9 +107,9 @@ async function readStream(
     silence.signal.throwIfAborted();
     if (done) break;
     silence.reset();
-    if (value.type === 'error') throw value.error;
-    if (value.type === 'response-metadata') responseId = value.id ?? responseId;
-    else if (value.type === 'finish') end = finishOf(value, responseId);
+    if (value?.type === 'error') throw value.error;
+    if (value?.type === 'response-metadata') responseId = textOf(value.id) ?? responseId;
+    else if (value?.type === 'finish') end = finishOf(value, responseId);
     else builder.add(value);
   }
   if (end === undefined) throw new PerdureError('PERDURE_MODEL_PROTOCOL');
@@ -123,8 +123,9 @@ async function readWhole(
   silence: SilenceTimer,
 ): Promise<AnswerEnd> {
   const answer = await silence.race(callable(model).doGenerate(options));
+  if (!Array.isArray(answer?.content)) throw new PerdureError('PERDURE_MODEL_PROTOCOL');
   builder.addContent(answer.content);
-  return finishOf(answer, answer.response?.id);
+  return finishOf(answer, textOf(answer.response?.id));
 }
 
 function finishOf(
@@ -136,6 +137,10 @@ function finishOf(
     finish: readFinish(end.finishReason),
     ...(responseId === undefined ? {} : { responseId }),
   };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function callOptions(request: ModelRequest, abortSignal: AbortSignal): ModelCallOptions {

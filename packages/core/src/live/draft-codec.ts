@@ -71,7 +71,7 @@ function packLengths(lengths: readonly number[]): string {
   for (let index = 0; index < lengths.length;) {
     const length = lengths[index] as number;
     let times = 1;
-    while (lengths[index + times] === length) times++;
+    while (index + times < lengths.length && lengths[index + times] === length) times++;
     const one = length < 36 ? length.toString(36) : `[${length}]`;
     text += times * one.length <= one.length + 3 ? one.repeat(times) : `${one}(${times})`;
     index += times;

@@ -9,7 +9,7 @@ import type { CallState, SessionState } from '../session/session-state.js';
 import { applyChange } from '../turn/apply-change.js';
 import { nextIntent, isFactIntent } from '../turn/decider.js';
 import { invocationContextOf } from '../turn/invocation-context-of.js';
-import { recordDecision, recordIntent } from '../turn/record-intent.js';
+import { recordDecision, recordIntentOrEnd } from '../turn/record-intent.js';
 import { IN_REPLAY } from './inputs.js';
 
 export interface DerivedFact {
@@ -35,13 +35,18 @@ export async function deriveFacts(
   context: ReplayContext,
 ): Promise<readonly DerivedFact[]> {
   const { session, agent, composer, env, redaction } = context;
-  const batch = new FactBatch(state, -1, { sessionId: session, env, redact: (value) => redaction.redact(value) });
+  const batch = new FactBatch(state, -1, {
+    sessionId: session,
+    env,
+    redact: (value) => redaction.redact(value),
+    maxBatch: Number.POSITIVE_INFINITY,
+  });
   const intent = nextIntent(state, agent.parts.limits, IN_REPLAY);
   if (intent.do === 'decide-call') {
     const decision = await decide(intent.call, state, recorded, context);
     recordDecision(batch, intent.call, decision, agent.policy);
   } else if (isFactIntent(intent)) {
-    recordIntent(batch, intent, {
+    recordIntentOrEnd(batch, intent, {
       sessionId: session,
       plugins: state.plugins ?? [],
       newRunId: () => (recorded.payload as PayloadOf<'RunStarted'>).runId,

@@ -9,8 +9,7 @@ import {
 import { isPerdureError, type HostEnv } from '@perdure/plugin-api';
 import { Composer } from '../compose/composer.js';
 import type { AgentView } from '../host/agent-view.js';
-import { Redaction } from '../secrets/redaction.js';
-import { SecretRegistry } from '../secrets/secret-registry.js';
+import type { Redaction } from '../secrets/redaction.js';
 import { ChainCheck } from '../session/chain-reader.js';
 import { evolveRead } from '../session/evolve.js';
 import { timeOf } from '../session/fact-encoder.js';
@@ -53,11 +52,11 @@ export async function replaySession(
   registry: FactRegistry,
   agents: readonly [AgentView, ...AgentView[]],
   env: HostEnv,
+  redaction: Redaction,
 ): Promise<ReplayReport> {
   const session = sessionKeyOf(facts[0]?.stream ?? '')?.id ?? '';
   const check = new ChainCheck(facts[0]?.stream ?? '', { from: 0 });
-  const composer = new Composer(session);
-  const redaction = new Redaction(new SecretRegistry());
+  const composer = new Composer(session, redaction);
   const views = new RecordedViews(agents);
   const drift: { runId: string; deciderVersion: number }[] = [];
   let state = initialState;

@@ -2,6 +2,16 @@ import { PerdureError } from '@perdure/plugin-api';
 import type { JsonValue } from '@perdure/events';
 import type { TextRedaction } from './stream-redactor.js';
 
+/** How a value turns up in texts: as it is, inside JSON in two ways, and inside a URL in three. */
+function spellingsOf(value: string): ReadonlySet<string> {
+  const escaped = JSON.stringify(value).slice(1, -1);
+  const spellings = new Set([value, escaped, escaped.replaceAll('/', '\\/')]);
+  // Half a surrogate pair has no place in a URL.
+  if (/\p{Surrogate}/u.test(value)) return spellings;
+  const inForm = new URLSearchParams([['', value]]).toString().slice(1);
+  return spellings.add(encodeURIComponent(value)).add(encodeURI(value)).add(inForm);
+}
+
 const REFERENCE = /secret:\/\/([A-Za-z0-9_.-]+)/g;
 const NAME = /^[A-Za-z0-9_.-]+$/;
 /** A shorter value would turn up by chance and would not be worth hiding. */
@@ -35,9 +45,7 @@ export class SecretRegistry implements TextRedaction {
         });
       }
       const reference = `secret://${name}`;
-      const escaped = JSON.stringify(value).slice(1, -1);
-      spellings.push({ text: value, reference });
-      if (escaped !== value) spellings.push({ text: escaped, reference });
+      for (const text of spellingsOf(value)) spellings.push({ text, reference });
     }
     this.values = values;
     this.spellings = spellings.sort((a, b) => b.text.length - a.text.length);

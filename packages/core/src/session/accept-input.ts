@@ -1,6 +1,7 @@
 import type { Actor, Change } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
 import type { FactBatch } from './fact-batch.js';
+import type { Journal } from './journal.js';
 import { refuseNewer } from './ownership.js';
 import type { CheckedPrompt } from './prompt-input.js';
 import { currentTurn, type OpenTurn, type SessionState } from './session-state.js';
@@ -66,11 +67,30 @@ export function requestStop(batch: FactBatch, turnId: string, reason: string | u
   return true;
 }
 
-/** Stops the running turn and takes back every prompt that waits. The turn that was stopped. */
-export function requestStopAll(batch: FactBatch, reason: string | undefined): string | undefined {
+/**
+ * Stops the running turn and takes back the prompts that wait, as many as the batch has room for. The turn that was
+ * stopped, and whether no prompt is left.
+ */
+export function requestStopAll(
+  batch: FactBatch,
+  reason: string | undefined,
+): { readonly turnId: string | undefined; readonly isDone: boolean } {
   const turnId = currentTurn(batch.state)?.turnId;
-  for (const turn of batch.state.open.slice(1)) cancelWaiting(batch, turn, reason);
-  return turnId !== undefined && requestStop(batch, turnId, reason) ? turnId : undefined;
+  const isStopped = turnId !== undefined && requestStop(batch, turnId, reason);
+  const hadOne = (): boolean =>
+    batch.state.open.some((turn) => turn.runs.length === 0 && cancelWaiting(batch, turn, reason));
+  while (!batch.isFull && hadOne());
+  return { turnId: isStopped ? turnId : undefined, isDone: !batch.isFull };
+}
+
+/** The same until no prompt is left: there may be more of them than a store takes at once. */
+export async function stopEverything(journal: Journal, reason: string | undefined): Promise<string | undefined> {
+  let stopped: string | undefined;
+  for (;;) {
+    const { turnId, isDone } = await journal.commit((batch) => requestStopAll(batch, reason), 'input');
+    stopped ??= turnId;
+    if (isDone) return stopped;
+  }
 }
 
 export function requestChange(batch: FactBatch, session: string, changeId: string, change: Change): void {
@@ -78,11 +98,13 @@ export function requestChange(batch: FactBatch, session: string, changeId: strin
   batch.add('ChangeRequested', { changeId, change }, {}, { kind: 'host' });
 }
 
+/** Takes back the prompts of a turn that has not begun, as many as there is room for. Whether there were any. */
 function cancelWaiting(batch: FactBatch, turn: OpenTurn, reason: string | undefined): boolean {
   for (const { id } of turn.waiting) {
+    if (batch.isFull) break;
     batch.add('PromptCancelled', { promptId: id, reason: reason ?? 'stopped' }, { turnId: turn.turnId }, USER);
   }
-  return true;
+  return turn.waiting.length > 0;
 }
 
 /** The turn that a prompt can still join: one that was not asked to end. */

@@ -1,41 +1,68 @@
-import type { Change, PayloadOf } from '@perdure/events';
-import { errorMessage, type ChangeHandle } from '@perdure/plugin-api';
+import type { Change, Failure, PayloadOf } from '@perdure/events';
+import { isPerdureError, PerdureError, type ChangeHandle } from '@perdure/plugin-api';
 import { requestChange } from './accept-input.js';
 import type { LoadedSession } from './loaded-session.js';
 
-/** Asks for a change and follows it to its end. `finished` resolves in any case. */
+type Outcome = Awaited<ChangeHandle['finished']>;
+
+/**
+ * Asks for a change and follows it to its end, whoever owns the session. `finished` resolves in any case: at the latest
+ * when this process can tell no more of the session.
+ */
 export async function changeHandle(loaded: LoadedSession, change: Change): Promise<ChangeHandle> {
   const { journal, env, key } = loaded.work;
-  const id = await loaded.accept((batch) => {
-    const changeId = env.idGenerator.next(`${key.id}-${batch.state.ownership.epoch}-change`);
-    requestChange(batch, key.id, changeId, change);
-    return changeId;
+  const applied = new Map<string, Failure | undefined>();
+  let tell: () => void = () => undefined;
+  const end = journal.onCommit((facts) => {
+    for (const { type, payload } of facts) {
+      if (type !== 'ChangeApplied') continue;
+      const { changeId, failure } = payload as PayloadOf<'ChangeApplied'>;
+      applied.set(changeId, failure);
+    }
+    tell();
   });
-  const finished = new Promise<Awaited<ChangeHandle['finished']>>((resolve) => {
-    const finish = (result: Awaited<ChangeHandle['finished']>): void => {
-      end();
-      loaded.signal.removeEventListener('abort', onClose);
-      resolve(result);
-    };
-    const onClose = (): void => {
-      const code = 'PERDURE_SESSION_CLOSED';
-      finish({ success: false, error: { code, message: errorMessage(code, { session: key.id }) } });
-    };
-    const end = journal.onCommit((facts) => {
-      for (const fact of facts) {
-        if (fact.type !== 'ChangeApplied') continue;
-        const applied = fact.payload as PayloadOf<'ChangeApplied'>;
-        if (applied.changeId !== id) continue;
-        const { failure } = applied;
-        finish(
-          failure === undefined
-            ? { success: true }
-            : { success: false, error: { code: failure.code, message: failure.message } },
-        );
-      }
+  try {
+    const id = await loaded.accept((batch) => {
+      const changeId = env.idGenerator.next(`${key.id}-${batch.state.ownership.epoch}-change`);
+      requestChange(batch, key.id, changeId, change);
+      return changeId;
     });
-    loaded.signal.addEventListener('abort', onClose, { once: true });
+    const finished = followed(loaded, (resolve) => {
+      tell = () => {
+        if (applied.has(id)) resolve(outcomeOf(applied.get(id)));
+      };
+      tell();
+    }).finally(end);
+    loaded.follow();
+    await loaded.run({ insist: false });
+    return { id, finished };
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** A promise that somebody looks after: its owner may die, and the session may be let go. */
+function followed(loaded: LoadedSession, begin: (resolve: (outcome: Outcome) => void) => void): Promise<Outcome> {
+  const watch = setInterval(() => loaded.lookAfter(), loaded.ttlMs / 2);
+  let onOver: () => void = () => undefined;
+  const outcome = new Promise<Outcome>((resolve) => {
+    onOver = () => {
+      const { reason } = loaded.over as { readonly reason: unknown };
+      const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: loaded.work.key.id });
+      resolve(outcomeOf(isPerdureError(reason) ? reason : closed));
+    };
+    if (loaded.over.aborted) onOver();
+    loaded.over.addEventListener('abort', onOver, { once: true });
+    begin(resolve);
   });
-  await loaded.run({ insist: false });
-  return { id, finished };
+  return outcome.finally(() => {
+    clearInterval(watch);
+    loaded.over.removeEventListener('abort', onOver);
+  });
+}
+
+function outcomeOf(failure: { readonly code: string; readonly message: string } | undefined): Outcome {
+  if (failure === undefined) return { success: true };
+  return { success: false, error: { code: failure.code, message: failure.message } };
 }

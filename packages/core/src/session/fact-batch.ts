@@ -27,7 +27,12 @@ export interface BatchContext {
   readonly env: HostEnv;
   /** Takes registered secrets out of a value. */
   readonly redact: <Value>(value: Value) => Value;
+  /** How many facts the store takes at once. */
+  readonly maxBatch: number;
 }
+
+/** One decision adds at most so many facts. */
+const LARGEST_DECISION = 8;
 
 /**
  * Facts that will be appended together, and the state that they lead to. A decision looks at `state`, adds a fact, and
@@ -47,6 +52,11 @@ export class FactBatch {
 
   get state(): SessionState {
     return this.current;
+  }
+
+  /** Whether there may be no room for another decision: what is there is appended, and the rest decided behind it. */
+  get isFull(): boolean {
+    return this.facts.length + LARGEST_DECISION > this.context.maxBatch;
   }
 
   /**

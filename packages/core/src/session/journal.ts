@@ -150,6 +150,8 @@ export class Journal {
         return await append();
       } catch (error) {
         const wait = isPerdureError(error) && error.entry.retryable && error.code !== 'PERDURE_STORE_FULL' && tries < 8;
+        // What a store refuses to take says nothing against the store.
+        if (isPerdureError(error) && error.entry.kind === 'caller') throw error;
         if (!wait) throw this.breakWith(error);
         await delay(Math.min(1_000, 10 * 2 ** tries));
       }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { noUsage, type JsonValue, type Labels, type PayloadOf } from '@perdure/events';
+import type { JsonValue, Labels, PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
   PerdureError,
@@ -18,6 +18,7 @@ import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
 import type { CommittedFact } from './journal.js';
 import { readCommitted } from './read-committed.js';
+import { settledWithin } from './settled-within.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { missingParts } from './missing-parts.js';
 import { isRunnable, releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
@@ -51,10 +52,11 @@ export class LoadedSession {
   private failure: PerdureError | undefined;
   private readonly waiters: TurnWaiters;
   private readonly hooks: HookTeller;
+  private readonly hostCalls = new Set<Promise<unknown>>();
 
   constructor(
     readonly work: SessionWork,
-    ttlMs: number,
+    readonly ttlMs: number,
     /** Opens the stream of a session that has no facts yet. */
     private readonly create: (batch: FactBatch) => void,
     private readonly snapshots: SnapshotKeeper | undefined,
@@ -187,7 +189,9 @@ export class LoadedSession {
   async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
     await this.own({});
     if (this.held === undefined) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
-    return hostCall(name, input, isTrusted, this.work, this.held, this.signal);
+    const call = hostCall(name, input, isTrusted, this.work, this.held, this.signal);
+    this.hostCalls.add(call);
+    return call.finally(() => this.hostCalls.delete(call));
   }
 
   /** Lets the session go. A turn that runs is left where another owner can go on. */
@@ -195,7 +199,7 @@ export class LoadedSession {
     if (this.signal.aborted) return;
     const { executor, held } = this;
     try {
-      await executor?.suspend(graceMs);
+      await Promise.all([executor?.suspend(graceMs), settledWithin(this.hostCalls, graceMs)]);
       if (held !== undefined && this.failure === undefined)
         await releaseOwnership(this.work.journal, held, this.work.env, reason);
       await this.hooks.tellEnd();
@@ -245,7 +249,8 @@ export class LoadedSession {
     }
   }
 
-  private lookAfter(): void {
+  /** An owner elsewhere may have died: then its work is this node's. */
+  lookAfter(): void {
     if (this.held !== undefined) return;
     this.run({ insist: false }).catch((error: unknown) => this.fail(error));
   }
@@ -260,7 +265,7 @@ export class LoadedSession {
 
   /** This process can no longer tell how the session goes on. */
   private fail(error: unknown): void {
-    const reason = reasonOf(error);
+    const reason = this.work.redaction.redactText(reasonOf(error));
     this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
     this.waiters.answer((turnId) => this.suspended(turnId));
     this.ending.abort(this.failure);
@@ -286,14 +291,6 @@ export class LoadedSession {
 
   private suspended(turnId: string): TurnResult {
     const error = this.failure ?? new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
-    return {
-      success: false,
-      status: 'suspended',
-      text: this.index.answerText(turnId) ?? '',
-      error: { code: error.code, message: error.message },
-      usage: this.index.usageOf(turnId) ?? noUsage,
-      turnId,
-      runId: this.index.openTurn(turnId)?.runs.at(-1)?.runId ?? null,
-    };
+    return this.index.suspendedResult(turnId, error);
   }
 }

@@ -1,5 +1,6 @@
 import {
   answerText,
+  noUsage,
   promptText,
   type CallOrigin,
   type JsonValue,
@@ -7,7 +8,7 @@ import {
   type Usage,
   type WireLookup,
 } from '@perdure/events';
-import type { TurnResult } from '@perdure/plugin-api';
+import type { PerdureError, TurnResult } from '@perdure/plugin-api';
 import type { EndedTurn, OpenTurn, SessionState } from './session-state.js';
 
 interface KnownCall {
@@ -64,6 +65,19 @@ export class SessionIndex implements WireLookup {
       usage: turn.usage,
       turnId,
       runId: turn.runId ?? null,
+    };
+  }
+
+  /** What is known of a turn that this process can no longer follow. */
+  suspendedResult(turnId: string, { code, message }: PerdureError): TurnResult {
+    return {
+      success: false,
+      status: 'suspended',
+      text: this.answerText(turnId) ?? '',
+      error: { code, message },
+      usage: this.usageOf(turnId) ?? noUsage,
+      turnId,
+      runId: this.openTurn(turnId)?.runs.at(-1)?.runId ?? null,
     };
   }
 

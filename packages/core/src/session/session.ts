@@ -26,7 +26,7 @@ import {
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
 import { subscribeMutations } from '../live/mutations.js';
-import { acceptPrompt, requestStop, requestStopAll, type AcceptedPrompt } from './accept-input.js';
+import { acceptPrompt, requestStop, stopEverything, type AcceptedPrompt } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
 import type { LoadedSession } from './loaded-session.js';
 import { promptAfterHooks } from './prompt-hooks.js';
@@ -133,7 +133,7 @@ export class DurableSession implements Session {
 
   async stop(reason?: string): Promise<StopResult> {
     const { journal } = (await this.home.load()).work;
-    const turnId = await journal.commit((batch) => requestStopAll(batch, reason), 'input');
+    const turnId = await stopEverything(journal, reason);
     return { stopped: turnId !== undefined, turnId: turnId ?? null };
   }
 
@@ -254,8 +254,9 @@ export class DurableSession implements Session {
 
   private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {
     const checked = await promptAfterHooks(prompt, loaded);
+    const { redaction } = loaded.work;
     const accepted = await loaded.accept((batch, ids) => {
-      const promptId = checked.promptId ?? ids.promptId;
+      const promptId = checked.promptId === undefined ? ids.promptId : redaction.redactText(checked.promptId);
       return acceptPrompt(batch, this.id, checked, { promptId, turnId: ids.turnId }, (known) =>
         loaded.index.turnOf(known),
       );

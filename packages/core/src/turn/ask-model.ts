@@ -1,4 +1,5 @@
 import type { AnswerPart, CoreType, PayloadOf } from '@perdure/events';
+import { errorMessage, reasonOf } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import { tell } from '../hooks/tell.js';
 import type { AnswerDelta } from '../invoke/answer-builder.js';
@@ -73,7 +74,26 @@ export async function askModel(
     const { budgetGuard } = composed.agent.parts;
     await recordAfterLlm(budgetGuard, budgetCall(modelCall, context), outcome.usage, context);
   }
-  return factsOf(outcome, key, composed, fact, options);
+  try {
+    return factsOf(outcome, key, composed, fact, options);
+  } catch (error) {
+    return [unkeepable(outcome, key, composed, fact, error)];
+  }
+}
+
+/** An answer that no fact can hold. It would be no better another time. */
+function unkeepable(
+  { startedAt, endedAt }: ModelOutcome,
+  key: AnswerKey,
+  { model }: ComposedStep,
+  fact: ReturnType<typeof factMaker>,
+  error: unknown,
+): DraftedFact {
+  const code = 'PERDURE_MODEL_PROTOCOL';
+  const message = `${errorMessage(code, {})} ${reasonOf(error)}`;
+  const { provider, modelId } = model.model;
+  const call = { purpose: 'step' as const, ...key, model: model.name, provider, modelId, startedAt, endedAt };
+  return fact('ModelCallFailed', { ...call, failure: { code, message }, retryable: false });
 }
 
 function factMaker(

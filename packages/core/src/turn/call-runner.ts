@@ -26,10 +26,21 @@ export function startCall(
     call,
     ended: Promise.resolve(),
   };
-  running.ended = runCall(call, agent, work, context).then((outcome) => {
-    running.outcome = outcome;
-  });
+  running.ended = runCall(call, agent, work, context)
+    .catch((error: unknown) => brokenCall(call, error, context))
+    .then((outcome) => {
+      running.outcome = outcome;
+    });
   return running;
+}
+
+/** Whatever goes wrong around a call, it is settled: it may have had its effect. */
+function brokenCall(call: CallState, error: unknown, { env }: InvocationContext): PayloadOf<'ToolCallSettled'> {
+  const effect = call.started?.effect ?? 'once';
+  const code = effect === 'read' ? 'PERDURE_TOOL_FAILED' : 'PERDURE_TOOL_UNKNOWN_OUTCOME';
+  const message = errorMessage(code, { tool: call.name, reason: reasonOf(error) });
+  const status = effect === 'read' ? 'failed' : 'unknown';
+  return { callId: call.callId, status, failure: { code, message }, endedAt: env.clock.now() };
 }
 
 async function runCall(

@@ -1,4 +1,4 @@
-import { answerText, type CoreType, type PayloadOf } from '@perdure/events';
+import { answerText, type CoreType, type Failure, type FinishReason, type PayloadOf } from '@perdure/events';
 import { errorMessage } from '@perdure/plugin-api';
 import { estimateTokens, sizeOfMessage } from '../compose/message-size.js';
 import { renderMessage, renderSummary } from '../compose/render-message.js';
@@ -12,6 +12,7 @@ import { invokeModel } from '../invoke/model-invoker.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
 import { currentTurn, type PendingChange, type SessionState } from '../session/session-state.js';
 import { admitModelCall, budgetCall, type ModelCall } from './admit-model-call.js';
+import { finishFailure } from './decider.js';
 import type { SessionWork } from './session-work.js';
 
 const INSTRUCTION =
@@ -85,11 +86,22 @@ export async function compactHistory(
   const { parts, usage, finish } = outcome;
   await recordAfterLlm(agent.parts.budgetGuard, budgetCall(modelCall, context), usage, context);
   const messageId = `${changeId}.summary`;
+  const answered = fact('ModelAnswered', { ...call, messageId, parts: [...parts], usage, finish });
+  const useless = summaryFailure(answerText(parts), finish);
+  if (useless !== undefined) return [answered, fact('ChangeApplied', { changeId, failure: useless })];
   return [
-    fact('ModelAnswered', { ...call, messageId, parts: [...parts], usage, finish }),
+    answered,
     fact('HistoryCompacted', { changeId, summary: answerText(parts), ...plan }),
     fact('ChangeApplied', { changeId }),
   ];
+}
+
+/** Half a summary, or none, must not take the place of a conversation. */
+function summaryFailure(text: string, finish: FinishReason): Failure | undefined {
+  const failure = finishFailure(finish);
+  if (failure !== undefined || text.trim() !== '') return failure;
+  const code = 'PERDURE_MODEL_PROTOCOL';
+  return { code, message: errorMessage(code, {}) };
 }
 
 async function blockedByHook(state: SessionState, agent: AgentView, context: InvocationContext) {

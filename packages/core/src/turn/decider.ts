@@ -107,7 +107,7 @@ function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): In
 }
 
 /** An answer that was cut is kept and shown, and never passed off as a success. */
-function finishFailure(finish: FinishReason): Failure | undefined {
+export function finishFailure(finish: FinishReason): Failure | undefined {
   switch (finish.unified) {
     case 'length':
       return { code: 'PERDURE_ANSWER_TRUNCATED', message: errorMessage('PERDURE_ANSWER_TRUNCATED', {}) };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CoreType, PayloadOf } from '@perdure/events';
 import { errorMessage } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
@@ -10,7 +11,7 @@ import { readDraft } from '../live/draft-reader.js';
 import { answerMessageId } from '../live/live-answer.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
-import type { SessionState } from '../session/session-state.js';
+import { currentTurn, type SessionState } from '../session/session-state.js';
 import { askModel } from './ask-model.js';
 import { startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
@@ -30,6 +31,16 @@ export function frozenAgent(memory: StepMemory, stepId: string | undefined, work
   return memory.composed !== undefined && memory.stepId === stepId ? memory.composed.agent : work.agent();
 }
 
+/** Facts about outcomes of one commit, so that there is room for what follows from them. */
+const SETTLED_TOGETHER = 100;
+
+/** A controller that as many calls listen to as an answer may have. */
+function controllerOfMany(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
 type Effect<Do extends EffectIntent['do']> = Extract<EffectIntent, { readonly do: Do }>;
 
 /**
@@ -40,7 +51,7 @@ export class EffectRunner {
   private readonly voided = new Set<string>();
   private readonly draft: DraftWriter;
   private answering = new AbortController();
-  private calling = new AbortController();
+  private calling = controllerOfMany();
   private graceTimer: NodeJS.Timeout | undefined;
   private suspended = false;
 
@@ -92,11 +103,12 @@ export class EffectRunner {
   }
 
   async perform(intent: EffectIntent): Promise<readonly DraftedFact[]> {
-    if (this.answering.signal.aborted && !this.suspended) {
-      this.answering = new AbortController();
-      this.calling = new AbortController();
-    }
     const { state } = this.work.journal;
+    // A stop that came since the intent was decided holds for it; one of an earlier turn does not.
+    if (this.answering.signal.aborted && !this.suspended && currentTurn(state)?.stop === undefined) {
+      this.answering = new AbortController();
+      this.calling = controllerOfMany();
+    }
     switch (intent.do) {
       case 'ask-model':
         return this.askModel(intent, state);
@@ -195,6 +207,7 @@ export class EffectRunner {
   private takeSettled(intent: Effect<'run-calls'>, inOrder: boolean, state: SessionState): DraftedFact[] {
     const facts: DraftedFact[] = [];
     for (const { callId } of intent.calls) {
+      if (facts.length >= SETTLED_TOGETHER) break;
       const outcome = this.running.get(callId)?.outcome;
       if (outcome === undefined) {
         if (inOrder) break;

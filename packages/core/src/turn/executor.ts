@@ -6,11 +6,14 @@ import { currentTurn, activeRun } from '../session/session-state.js';
 import { applyChange } from './apply-change.js';
 import { isFactIntent, nextIntent, type EffectIntent, type FactIntent } from './decider.js';
 import { EffectRunner, frozenAgent, type StepMemory } from './effect-runner.js';
-import { NODE, recordDecision, recordIntent, type RecordContext } from './record-intent.js';
+import { NODE, recordDecision, recordIntentOrEnd, type RecordContext } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 
 /** A gate that waits answers later: the rules before it are asked now, the gate itself as an effect of its own. */
 const LATER = new Promise<never>(() => undefined);
+
+/** What comes behind a commit: an effect, nothing, or more facts than the store takes at once. */
+type Next = EffectIntent | { readonly do: 'rest' } | { readonly do: 'more' };
 
 /**
  * Runs the turns of one session that this node owns: append what the decider says comes next, have the effect that it
@@ -74,6 +77,10 @@ export class Executor {
       this.again = false;
       const intent = await this.commit(inputs);
       inputs = [];
+      if (intent.do === 'more') {
+        this.again = true;
+        continue;
+      }
       if (intent.do === 'rest') {
         await this.effects.discardDraft();
         continue;
@@ -85,7 +92,7 @@ export class Executor {
   }
 
   /** Appends what happened and everything that follows from it, up to the next effect. */
-  private async commit(inputs: readonly DraftedFact[]): Promise<EffectIntent | { readonly do: 'rest' }> {
+  private async commit(inputs: readonly DraftedFact[]): Promise<Next> {
     try {
       return await this.work.journal.commit((batch) => {
         assertOwner(batch, this.held, this.work.key.id);
@@ -104,8 +111,9 @@ export class Executor {
     }
   }
 
-  private advance(batch: FactBatch): EffectIntent | { readonly do: 'rest' } {
+  private advance(batch: FactBatch): Next {
     for (;;) {
+      if (batch.isFull) return { do: 'more' };
       const intent = nextIntent(batch.state, this.work.agent().parts.limits, this.effects.process);
       if (intent.do === 'decide-call') {
         if (!this.decideAtOnce(batch, intent)) return intent;
@@ -140,21 +148,18 @@ export class Executor {
       },
       applyChange: (changed, change) => applyChange(changed, change, agent, work.composer),
     };
-    try {
-      recordIntent(batch, intent, context);
-      if (intent.do === 'start-step') this.memory.stepId = currentTurn(batch.state)?.step?.stepId;
-    } catch (error) {
-      // A step that cannot be put together ends its turn; it would fail again the same way.
-      if (intent.do !== 'start-step' || !isPerdureError(error)) throw error;
-      const failure = { code: error.code, message: error.message };
-      recordIntent(batch, { do: 'end-run', turn: intent.turn, status: 'failed', failure }, context);
-    }
+    recordIntentOrEnd(batch, intent, context);
+    if (intent.do === 'start-step') this.memory.stepId = currentTurn(batch.state)?.step?.stepId;
   }
 
   private async fail(error: unknown): Promise<void> {
     const typed = isPerdureError(error)
       ? error
-      : new PerdureError('PERDURE_INTERNAL', { reason: reasonOf(error) }, { cause: error });
+      : new PerdureError(
+          'PERDURE_INTERNAL',
+          { reason: this.work.redaction.redactText(reasonOf(error)) },
+          { cause: error },
+        );
     this.again = false;
     this.leave();
     if (typed.entry.kind === 'bug') {

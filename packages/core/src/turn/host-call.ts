@@ -63,7 +63,7 @@ export async function hostCall(
     return isDenied ? undefined : batch.state.hostCalls.find((each) => each.callId === callId);
   });
   if (started === undefined) {
-    const denied = decision.gates.find((gate) => gate.decision === 'deny');
+    const denied = decided.payload.gates.find((gate) => gate.decision === 'deny');
     const code = denied?.code ?? 'PERDURE_TOOL_DENIED';
     return {
       callId,

@@ -1,5 +1,5 @@
 import type { ActivePlugin, Actor, JsonValue } from '@perdure/events';
-import { errorMessage } from '@perdure/plugin-api';
+import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import type { CallDecision } from '../invoke/decide-call.js';
 import { idempotencyKeyOf } from '../invoke/call-id.js';
@@ -51,6 +51,19 @@ export function recordIntent(batch: FactBatch, intent: FactIntent, context: Reco
       return settleUnrun(batch, intent.call, 'cancelled', 'PERDURE_TOOL_CANCELLED', context);
     case 'settle-unknown':
       return settleUnrun(batch, intent.call, 'unknown', 'PERDURE_TOOL_UNKNOWN_OUTCOME', context);
+  }
+}
+
+/**
+ * The same; a step that cannot be put together ends its turn, because it would fail again the same way.
+ */
+export function recordIntentOrEnd(batch: FactBatch, intent: FactIntent, context: RecordContext): void {
+  try {
+    recordIntent(batch, intent, context);
+  } catch (error) {
+    if (intent.do !== 'start-step' || !isPerdureError(error)) throw error;
+    const failure = { code: error.code, message: error.message };
+    recordIntent(batch, { do: 'end-run', turn: intent.turn, status: 'failed', failure }, context);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PermissionDecision } from '@perdure/plugin-api';
 import type { AgentParts } from '../../host/agent-view.js';
+import { refuseLater } from '../refuse-later.js';
 import { denial, failedGate, failingClosed, type GateStep } from './gate-step.js';
 
 /** The rules. They never wait; a call that they leave open goes on to someone who is asked. */
@@ -12,7 +13,7 @@ export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): 
     applies: ({ isTrusted }) => !isTrusted,
     decide: ({ request }) => {
       try {
-        const said: PermissionDecision = permission?.decide(request) ?? { decision: 'ask' };
+        const said: PermissionDecision = refuseLater(permission?.decide(request)) ?? { decision: 'ask' };
         const rule = said.rule === undefined ? {} : { rule: said.rule };
         if (said.decision === 'ask') return { permission: said };
         if (said.decision === 'allow') {

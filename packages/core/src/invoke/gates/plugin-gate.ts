@@ -1,5 +1,6 @@
 import type { GateDecision } from '@perdure/events';
 import type { Gate, GateAnswer } from '@perdure/plugin-api';
+import { refuseLater } from '../refuse-later.js';
 import { denial, failedGate, failingClosed, type GateStep } from './gate-step.js';
 
 /** A gate of a plugin, kept from doing harm: an error, silence or nonsense denies. */
@@ -11,7 +12,7 @@ export function pluginGate(gate: Gate): GateStep {
       digest: gate.digest,
       decide: ({ request }) => {
         try {
-          return { decision: decisionOf(gate.id, request.tool, gate.decide(request)) };
+          return { decision: decisionOf(gate.id, request.tool, refuseLater(gate.decide(request))) };
         } catch (error) {
           return { decision: failedGate(gate.id, error) };
         }
