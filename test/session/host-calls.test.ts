@@ -58,6 +58,23 @@ describe('a call of the host', () => {
     expect((await session.messages()).total).toBe(0);
     await runtime.dispose();
   });
+
+  test('may end within the grace when the session is let go, and is settled', async () => {
+    const { runtime, agent, types } = await agentWith({});
+    const slow = {
+      inputSchema: z.object({}),
+      execute: () => new Promise((resolve) => setTimeout(() => resolve('done'), 60)),
+    };
+    const other = runtime.agent({ id: 'clerk-2', model: new ScriptedModel([]), tools: { slow } });
+    const session = await other.sessions.create({ sessionId: 'h' });
+    const call = session.tool('slow', {});
+    while ((await session.info()).revision < 3) await new Promise((resolve) => setTimeout(resolve, 2));
+    await session.close();
+    expect(await call).toMatchObject({ status: 'completed', output: 'done' });
+    expect(await types()).toEqual(['SessionCreated']);
+    await agent.dispose();
+    await runtime.dispose();
+  });
 });
 
 describe('gates [P8]', () => {

@@ -69,6 +69,22 @@ describe('two nodes with one session [P4]', () => {
     await a.runtime.dispose();
   });
 
+  test('a change that another node asks for is applied by the owner, and told; also when the owner is gone', async () => {
+    const store = new MemoryEventStore();
+    const model = () => new ScriptedModel([{ text: 'one' }]);
+    const a = await node(store, 'a', model());
+    const b = await node(store, 'b', model());
+    await (await a.agent.sessions.create({ sessionId: 's' })).send('hello');
+    const other = await b.agent.sessions.get('s');
+    expect(await (await other.set({ model: 'default' })).finished).toEqual({ success: true });
+    expect((await other.info()).owner?.node).toBe('a');
+    const unknown = await other.set({ model: 'none' });
+    expect(await unknown.finished).toMatchObject({ error: { code: 'PERDURE_MODEL_UNKNOWN' } });
+    await a.runtime.dispose();
+    expect(await (await other.set({ model: 'default' })).finished).toEqual({ success: true });
+    await b.runtime.dispose();
+  });
+
   test('a take-over fences the old owner: it appends nothing more and reports what it learns as late', async () => {
     const store = new MemoryEventStore();
     const { tool, runs, release } = gatedTool('once');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { isPerdureError } from '@perdure/plugin-api';
+import { definePlugin, GATES, isPerdureError, type LanguageModel } from '@perdure/plugin-api';
 import { storeSqlite } from '@perdure/store-sqlite';
 import { ScriptedModel, type ScriptRequest } from '@perdure/testing';
 import { z } from 'zod';
@@ -94,6 +94,84 @@ describe('a registered secret [P16]', () => {
       expect(logged.join('\n')).not.toContain(secret);
       expect(JSON.stringify(model.calls.map(({ prompt }) => prompt))).not.toContain(secret);
     }
+  });
+
+  test('is taken out of every other outlet: names, split texts, URLs, instructions, reasons, prompt ids, reports', async () => {
+    const logged: string[] = [];
+    const path = join(folder, 'outlets.db');
+    const gate = definePlugin({
+      name: 'gate',
+      api: 1,
+      version: '1.0.0',
+      config: z.object({}),
+      provides: [GATES],
+      setup: ({ provide }) => {
+        const deny = { decision: 'deny', reason: `no ${TOKEN}` } as const;
+        provide(GATES, {
+          id: 'g',
+          kind: 'rule',
+          digest: '',
+          decide: ({ tool }) => (tool === 'shut' ? deny : { decision: 'allow' }),
+        });
+        return {};
+      },
+    });
+    const runtime = await createTestRuntime({
+      plugins: [{ plugin: storeSqlite, config: { path } }, allowing, gate],
+      secrets,
+      logger: { log: (level, message, data) => logged.push(JSON.stringify([level, message, data])) },
+    });
+    const half = TOKEN.length >> 1;
+    const url = encodeURIComponent(TOKEN);
+    const parts = [
+      { type: 'tool-call', toolCallId: `id ${TOKEN}`, toolName: `name ${TOKEN}`, input: JSON.stringify({ url }) },
+      { type: 'file', mediaType: `text/${TOKEN}`, data: 'aGk=' },
+      { type: 'text-delta', id: '1', delta: TOKEN.slice(0, half) },
+      { type: 'text-end', id: '1' },
+      { type: 'text-delta', id: '2', delta: TOKEN.slice(half) },
+      { type: 'finish', usage: {}, finishReason: { unified: 'stop' } },
+    ];
+    const prompts: unknown[] = [];
+    const model = {
+      specificationVersion: 'v3',
+      provider: 'odd',
+      modelId: 'odd-1',
+      supportedUrls: {},
+      doGenerate: () => Promise.reject(new Error('streams only')),
+      doStream: ({ prompt }: { prompt: unknown }) => {
+        prompts.push(prompt);
+        return Promise.resolve({ stream: ReadableStream.from(parts) });
+      },
+    } as unknown as LanguageModel;
+    const shut = { inputSchema: z.object({}), execute: () => 1 };
+    const agent = runtime.agent({
+      id: 'a',
+      model,
+      instruction: `Use ${TOKEN}.`,
+      tools: { shut },
+      limits: { maxSteps: 1 },
+    });
+    const session = await agent.sessions.create({ sessionId: 'outlets' });
+    const seen: unknown[] = [];
+    session.subscribe(() => {
+      throw new Error(`listener ${TOKEN}`);
+    });
+    const turn = await session.prompt({ query: 'go', promptId: `p ${TOKEN}` });
+    expect((await session.prompt({ query: 'go', promptId: `p ${TOKEN}` })).id).toBe(turn.id);
+    seen.push(await turn.finished, await session.tool('shut', {}), await session.system(), await session.messages());
+    for await (const event of session.events()) {
+      if (event.type !== 'text_delta') seen.push(event);
+      if (event.type === 'agent_end' || event.type === 'error') break;
+    }
+    await session.save();
+    await runtime.dispose();
+    const shown = JSON.stringify([seen, prompts, logged]);
+    for (const secret of [TOKEN, url, JSON.stringify(TOKEN).slice(1, -1)]) {
+      expect(shown).not.toContain(secret);
+      expect(shown).not.toContain(JSON.stringify(secret).slice(1, -1));
+      expect(everything()).not.toContain(secret);
+    }
+    expect(logged.join()).toContain('secret://API_TOKEN');
   });
 
   test('that is not registered is refused where it would be used, and the tool does not run', async () => {
