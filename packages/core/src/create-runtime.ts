@@ -45,7 +45,7 @@ export async function createRuntime(...patches: readonly RuntimeOptions[]): Prom
   container.set(LOGGER, config.logger);
   container.set(AGENTS, registry);
   const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), [HOST_ENV, LOGGER, AGENTS]);
-  const set = new PluginSet(container, config.logger);
+  const set = new PluginSet(container, config.logger, config);
   try {
     await set.start(plugins);
     const services = resolveServices(config, container, plugins);

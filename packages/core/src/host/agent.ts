@@ -125,7 +125,7 @@ export class RuntimeAgent implements Agent {
     }
     const available = loaded.flatMap(({ plugin }) => plugin.needs.filter((need) => container.find(need) !== undefined));
     for (const each of orderPlugins(loaded, available)) {
-      const set = new PluginSet(container.child(), logger);
+      const set = new PluginSet(container.child(), logger, config);
       await set.start([each]);
       await this.sets.get(each.plugin.name)?.stop();
       this.sets.set(each.plugin.name, set);
