@@ -19,6 +19,7 @@ import {
 } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
 import { RuntimeAgent } from './host/agent.js';
+import { resolveAgentOptions } from './host/agent-options.js';
 import { Container } from './host/container.js';
 import type { HostServices } from './host/host-services.js';
 import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
@@ -108,19 +109,18 @@ export class PerdureRuntime implements Runtime {
 
   agent(options: AgentOptions): RuntimeAgent {
     if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
-    if (this.live.has(options.id)) {
-      throw new PerdureError('PERDURE_CONFIGURATION', {
-        field: 'agent.id',
-        reason: `there is an agent "${options.id}"`,
-      });
+    const config = resolveAgentOptions(options);
+    if (this.live.has(config.id)) {
+      const reason = `there is an agent "${config.id}"`;
+      throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent.id', reason });
     }
-    const agent = new RuntimeAgent(options, this.services, () => this.live.delete(options.id));
+    const agent = new RuntimeAgent(options, config, this.services, () => this.live.delete(config.id));
     this.live.set(agent.id, agent);
     return agent;
   }
 
   /** Sessions of all agents and tenants, for operators. An agent lists its own. */
-  sessions(options: ListOptions = {}, filter: SessionListFilter = {}): Promise<SessionPage> {
+  sessions(options?: ListOptions, filter?: SessionListFilter): Promise<SessionPage> {
     return listSessions(this.services, filter, options);
   }
 

@@ -1,6 +1,7 @@
 import { keyText, promptText, type PayloadOf } from '@perdure/events';
 import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
 import type { HostServices } from '../host/host-services.js';
+import { checkOptions } from '../session/session-input.js';
 import type { ProjectedFact, Projection } from './projection.js';
 import { ProjectionRunner } from './projection-runner.js';
 
@@ -103,9 +104,11 @@ export interface SessionListFilter {
 /** A page of sessions, the most recently changed first. */
 export async function listSessions(
   services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
-  { agentId, tenant }: SessionListFilter,
-  { limit = 50, cursor }: ListOptions,
+  filter: SessionListFilter | undefined,
+  options: ListOptions | undefined,
 ): Promise<SessionPage> {
+  const { agentId, tenant } = checkOptions(filter, 'filter');
+  const { limit = 50, cursor } = checkOptions(options);
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 500) {
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'limit', reason: 'it is a whole number from 1 to 500' });
   }
@@ -139,7 +142,7 @@ function summaryOf(row: SessionListRow): SessionSummary {
 }
 
 function readCursor(cursor: string): { readonly at: number; readonly id: string } {
-  const match = /^(\d+)\.(.+)$/s.exec(cursor);
+  const match = typeof cursor === 'string' ? /^(\d+)\.(.+)$/s.exec(cursor) : null;
   if (match === null)
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'cursor', reason: 'it is no cursor of a list' });
   return { at: Number(match[1]), id: match[2] as string };
