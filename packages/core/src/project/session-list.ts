@@ -94,6 +94,8 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
   }
 }
 
+type ListServices = Pick<HostServices, 'projections' | 'store' | 'facts' | 'logger'>;
+
 /** Whose sessions are listed; an absent member is everybody's. */
 export interface SessionListFilter {
   readonly agentId?: string;
@@ -103,7 +105,7 @@ export interface SessionListFilter {
 
 /** A page of sessions, the most recently changed first. */
 export async function listSessions(
-  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
+  services: ListServices,
   filter: SessionListFilter | undefined,
   options: ListOptions | undefined,
 ): Promise<SessionPage> {
@@ -127,12 +129,10 @@ export async function listSessions(
 }
 
 /** Every session of the store, brought up to date. */
-export async function readSessionList(
-  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
-): Promise<readonly SessionListRow[]> {
-  if (services.projections === undefined)
-    throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
-  const runner = new ProjectionRunner(sessionList, services.store, services.projections, services.facts);
+export async function readSessionList(services: ListServices): Promise<readonly SessionListRow[]> {
+  const { store, projections, facts, logger } = services;
+  if (projections === undefined) throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
+  const runner = new ProjectionRunner(sessionList, store, projections, facts, logger);
   return [...(await runner.read()).values()];
 }
 
