@@ -103,6 +103,30 @@ describe('perdure sessions', () => {
   });
 });
 
+describe('JSON', () => {
+  test('of every command is harmless for a terminal, and the same', async () => {
+    const odd = '\u009b31m \u007f \u2028 \u202e txt.exe \u2066 \u200f';
+    const file = place.path('odd.db');
+    const inStore = ['--session', 'odd', '--store', file, '--allow', 'write(x)', '--json'];
+    const outputs = [(await place.run(['run', odd, ...model, ...inStore])).out];
+    const commands = [
+      ['list', '--json'],
+      ['show', 'odd', '--json'],
+      ['events', 'odd', '--json'],
+      ['events', 'odd', '--facts', '--json'],
+      ['events', 'odd', '--facts'],
+      ['export', 'odd'],
+      ['export', 'odd', '--facts'],
+    ];
+    for (const command of commands) outputs.push((await sessions(...command, '--store', file)).out);
+    const shown = outputs.map((out) => out.replaceAll('\n', ''));
+    for (const out of shown) expect(out).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    for (const out of shown) expect(out).toContain('\\u009b31m');
+    const { messages } = JSON.parse(outputs[2] ?? '') as { messages: unknown[] };
+    expect(messages[0]).toMatchObject({ role: 'user', parts: [{ type: 'text', text: odd }] });
+  });
+});
+
 describe('proof', () => {
   test('an anchor holds as long as the chain leads to it', async () => {
     const file = place.path('anchor.json');

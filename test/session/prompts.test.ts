@@ -110,7 +110,7 @@ describe('prompts', () => {
     [{ query: 'x', attachments: [{ type: 'file' }] as never }, 'attachments.0.mediaType'],
     [{ query: 'x', promptId: '' }, 'promptId'],
     [{ query: 'x', whenBusy: 'maybe' as never }, 'whenBusy'],
-    [null as never, ''],
+    [null as never, 'prompt'],
   ])('that are not valid are refused with the field and leave nothing: %j', async (input, field) => {
     const { runtime, session } = await startAgent(new ScriptedModel([]));
     await expect(session.prompt(input)).rejects.toSatisfy(

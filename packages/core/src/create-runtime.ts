@@ -19,6 +19,7 @@ import {
 } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
 import { RuntimeAgent } from './host/agent.js';
+import { resolveAgentOptions } from './host/agent-options.js';
 import { Container } from './host/container.js';
 import type { HostServices } from './host/host-services.js';
 import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
@@ -46,7 +47,7 @@ export async function createRuntime(...patches: readonly RuntimeOptions[]): Prom
   container.set(LOGGER, config.logger);
   container.set(AGENTS, registry);
   const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), [HOST_ENV, LOGGER, AGENTS]);
-  const set = new PluginSet(container, config.logger);
+  const set = new PluginSet(container, config.logger, config);
   try {
     await set.start(plugins);
     const services = resolveServices(config, container, plugins);
@@ -111,19 +112,18 @@ export class PerdureRuntime implements Runtime {
 
   agent(options: AgentOptions): RuntimeAgent {
     if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
-    if (this.live.has(options.id)) {
-      throw new PerdureError('PERDURE_CONFIGURATION', {
-        field: 'agent.id',
-        reason: `there is an agent "${options.id}"`,
-      });
+    const config = resolveAgentOptions(options);
+    if (this.live.has(config.id)) {
+      const reason = `there is an agent "${config.id}"`;
+      throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent.id', reason });
     }
-    const agent = new RuntimeAgent(options, this.services, () => this.live.delete(options.id));
+    const agent = new RuntimeAgent(options, config, this.services, () => this.live.delete(config.id));
     this.live.set(agent.id, agent);
     return agent;
   }
 
   /** Sessions of all agents and tenants, for operators. An agent lists its own. */
-  sessions(options: ListOptions = {}, filter: SessionListFilter = {}): Promise<SessionPage> {
+  sessions(options?: ListOptions, filter?: SessionListFilter): Promise<SessionPage> {
     return listSessions(this.services, filter, options);
   }
 

@@ -12,6 +12,9 @@ import type { RuntimeOptions } from './runtime-options.js';
  * Throws PERDURE_CONFIGURATION naming the option, and what the plugins throw; nothing is left running then.
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<PerdureRuntime> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw invalid('options', 'they are an object');
+  if (!Array.isArray(options.plugins ?? [])) throw invalid('plugins', 'it is a list');
   const { storePath, permissions, ...rest } = options;
   const { plugins = [], pluginRoot = process.cwd() } = options;
   const defaults = chooseDefaults({ storePath, permissions }, await providedTokens(plugins, pluginRoot));
@@ -31,4 +34,8 @@ function asOption(error: unknown, defaults: readonly DefaultPlugin[]): unknown {
   if (failed !== 'policy-permission' || cause.code !== 'PERDURE_CONFIGURATION') return cause;
   const { field = '', reason = '' } = cause.data;
   return new PerdureError('PERDURE_CONFIGURATION', { field: `permissions.${field}`, reason }, { cause });
+}
+
+function invalid(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_CONFIGURATION', { field, reason });
 }

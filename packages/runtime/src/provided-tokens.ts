@@ -14,11 +14,12 @@ export async function providedTokens(
 ): Promise<ReadonlyMap<string, string>> {
   const provided = new Map<string, string>();
   for (const like of plugins) {
-    const plugin = typeof like === 'object' && 'plugin' in like ? like.plugin : like;
+    const plugin = typeof like === 'object' && like !== null && 'plugin' in like ? like.plugin : like;
+    // One that is no plugin provides nothing; it is refused when it is loaded.
     const { name, tokens } =
       typeof plugin === 'string'
         ? { name: plugin, tokens: (await readManifest(plugin, root)).provides }
-        : { name: plugin.name, tokens: plugin.provides.map((token) => token.name) };
+        : { name: plugin?.name, tokens: plugin?.provides?.map((token) => token.name) ?? [] };
     for (const token of tokens) provided.set(token, name);
   }
   return provided;

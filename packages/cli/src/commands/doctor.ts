@@ -11,6 +11,7 @@ import { checkStateFolder, checkStore } from '../doctor/check-store.js';
 import { failed, ok, type Check } from '../doctor/check.js';
 import { exitCodes } from '../exit-code.js';
 import { storeFile } from '../runtime/store-place.js';
+import { jsonText } from '../terminal/json-text.js';
 import { visibleLine } from '../terminal/visible.js';
 
 export interface DoctorFlags extends PlaceFlags, ModelFlags {
@@ -31,7 +32,7 @@ export async function doctor(context: CliContext, flags: DoctorFlags): Promise<n
     if (check.level === 'fail' && worst === exitCodes.completed) worst = check.exitCode ?? exitCodes.failed;
     if (!context.json) await show(check, context);
   }
-  if (context.json) await context.screen.out.line(JSON.stringify(checks));
+  if (context.json) await context.screen.out.line(jsonText(checks));
   return worst;
 }
 

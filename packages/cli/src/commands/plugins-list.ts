@@ -7,6 +7,7 @@ import { defaultPlugins } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { resolveSettings, type PlaceFlags } from '../config/settings.js';
 import { exitCodes } from '../exit-code.js';
+import { jsonText } from '../terminal/json-text.js';
 import { formatTable } from '../terminal/table.js';
 
 interface ListedPlugin {
@@ -27,7 +28,7 @@ export async function pluginsList(context: CliContext, flags: PlaceFlags): Promi
   const listed = [...defaults, ...others];
   const { out, outStyle } = context.screen;
   if (context.json) {
-    await out.line(JSON.stringify(listed));
+    await out.line(jsonText(listed));
     return exitCodes.completed;
   }
   const rows = listed.map(({ name, version, kind, provides, problem }) => [

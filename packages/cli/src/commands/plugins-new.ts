@@ -3,6 +3,7 @@ import { PerdureError } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { newPluginFiles, newPluginPorts, ownVersion, pluginNameOf, writeNewPlugin } from '../new-plugin/index.js';
+import { jsonText } from '../terminal/json-text.js';
 import { shellQuote } from '../turn/shell-quote.js';
 
 export interface PluginsNewFlags {
@@ -21,7 +22,7 @@ export async function pluginsNew({ screen, json }: CliContext, name: string, fla
   const folder = resolve(flags.dir ?? pluginNameOf(name));
   await writeNewPlugin(folder, files);
   if (json) {
-    await screen.out.line(JSON.stringify({ name, port, folder, files: [...files.keys()] }));
+    await screen.out.line(jsonText({ name, port, folder, files: [...files.keys()] }));
     return exitCodes.completed;
   }
   for (const path of files.keys()) await screen.out.line(relative('', resolve(folder, path)));

@@ -9,6 +9,7 @@ import { requireModel } from '../runtime/require-model.js';
 import { warnOfStoreInside } from '../runtime/store-place.js';
 import { withAgent } from '../runtime/with-agent.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
+import { jsonText } from '../terminal/json-text.js';
 import { visible } from '../terminal/visible.js';
 import { nextCommands } from '../turn/next-commands.js';
 import { announceSession } from '../turn/turn-follower.js';
@@ -90,7 +91,7 @@ async function findUnfinished(
 }
 
 async function nothingToDo({ screen, json }: CliContext, message: string): Promise<number> {
-  if (json) await screen.out.line(JSON.stringify({ result: { status: 'nothing-to-do', message, exitCode: 0 } }));
+  if (json) await screen.out.line(jsonText({ result: { status: 'nothing-to-do', message, exitCode: 0 } }));
   else await screen.note(visible(message));
   return exitCodes.completed;
 }

@@ -4,6 +4,7 @@ import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { followFacts, readFacts, showFact } from '../sessions/read-facts.js';
 import { openForReading, requireRecorded } from '../sessions/recorded-session.js';
+import { jsonText } from '../terminal/json-text.js';
 import type { Output } from '../terminal/output.js';
 import { visible, visibleLine } from '../terminal/visible.js';
 import { untilInterrupted } from '../turn/process-signals.js';
@@ -46,8 +47,8 @@ async function showEvents(
   for (let event = await next; event.done !== true && !signal.aborted; event = await next) {
     const { type, payload, metadata } = event.value;
     const cursor = visible(String(metadata?.['cursor'] ?? '')).padEnd(8);
-    const shown = `${outStyle.dim(cursor)} ${outStyle.bold(visible(type))}  ${cut(JSON.stringify(payload), out)}`;
-    await out.line(json ? JSON.stringify(event.value) : shown);
+    const shown = `${outStyle.dim(cursor)} ${outStyle.bold(visible(type))}  ${cut(jsonText(payload), out)}`;
+    await out.line(json ? jsonText(event.value) : shown);
     next = events.next();
   }
 }
@@ -68,12 +69,12 @@ async function showFacts(
     if (signal.aborted) return;
     const shown = showFact(fact);
     if (json) {
-      await out.line(JSON.stringify(shown));
+      await out.line(jsonText(shown));
       continue;
     }
     const time = shown.time === null ? '?'.padEnd(24) : new Date(shown.time).toISOString();
     const about = `${String(shown.revision).padStart(6)}  ${time}  ${(shown.hash ?? '?').slice(0, 12)}`;
-    const payload = cut(JSON.stringify(shown.payload), out);
+    const payload = cut(jsonText(shown.payload), out);
     await out.line(`${outStyle.dim(about)}  ${outStyle.bold(visible(shown.type).padEnd(17))}  ${payload}`);
   }
 }

@@ -4,6 +4,7 @@ import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { readFacts } from '../sessions/read-facts.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
+import { jsonText } from '../terminal/json-text.js';
 import { openTarget } from '../terminal/open-target.js';
 import type { OutFlags } from './sessions-anchor.js';
 import { sessionKey } from './sessions-flags.js';
@@ -21,11 +22,11 @@ export function sessionsExport(context: CliContext, id: string, flags: SessionsE
     const { store, facts } = runtime.services;
     const snapshot = sessionSnapshot(key, await loadSession(store, sessionStream(key), facts));
     const target = openTarget(flags.out, context.screen.out);
-    await target.line(JSON.stringify(snapshot, null, flags.facts === true ? undefined : 2));
+    await target.line(jsonText(snapshot, flags.facts === true ? undefined : 2));
     if (flags.facts === true) {
       for await (const fact of readFacts(store, key, { from: 0, until: snapshot.session.revision })) {
         if (target.isClosed) break;
-        await target.line(JSON.stringify(fact));
+        await target.line(jsonText(fact));
       }
     }
     await target.close();

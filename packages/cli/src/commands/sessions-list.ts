@@ -1,6 +1,7 @@
 import { PerdureError, type SessionSummary } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
+import { jsonText } from '../terminal/json-text.js';
 import { formatTable } from '../terminal/table.js';
 import type { SessionsFlags } from './sessions-flags.js';
 import { withStore } from './with-store.js';
@@ -21,7 +22,7 @@ export async function sessionsList(context: CliContext, flags: SessionsListFlags
     const { screen, json } = context;
     const { out, outStyle } = screen;
     if (json) {
-      await out.line(JSON.stringify(shown));
+      await out.line(jsonText(shown));
       return exitCodes.completed;
     }
     if (shown.length === 0) {

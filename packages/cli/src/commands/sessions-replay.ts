@@ -11,6 +11,7 @@ import { openRuntime } from '../runtime/open-runtime.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { recordedModels, recordedPolicies, recordedSetups } from '../sessions/recorded-setup.js';
 import { settingsToReplay } from '../sessions/session-settings.js';
+import { jsonText } from '../terminal/json-text.js';
 import { visible } from '../terminal/visible.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 
@@ -92,9 +93,7 @@ async function show(
   const isSame = difference === undefined && (loaded === undefined || loaded === replayed);
   if (json) {
     const verified = loaded === undefined ? {} : { stateHash: replayed, loadedStateHash: loaded };
-    await out.line(
-      JSON.stringify({ session, facts, inputs, derived, drift, difference: difference ?? null, ...verified }),
-    );
+    await out.line(jsonText({ session, facts, inputs, derived, drift, difference: difference ?? null, ...verified }));
     return;
   }
   await out.line(`replayed ${visible(session)}: ${facts} facts, of them ${inputs} inputs and ${derived} derived again`);

@@ -3,6 +3,7 @@ import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { openForReading } from '../sessions/recorded-session.js';
 import { formatMessage } from '../sessions/transcript.js';
+import { jsonText } from '../terminal/json-text.js';
 import { visible } from '../terminal/visible.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 import { withStore } from './with-store.js';
@@ -18,7 +19,7 @@ export function sessionsShow(context: CliContext, id: string, flags: SessionsFla
     const info = await session.info();
     if (context.json) {
       const { items } = await session.messages({ limit: Math.max(1, info.messages) });
-      await out.line(JSON.stringify({ session: info, messages: items }));
+      await out.line(jsonText({ session: info, messages: items }));
       return exitCodes.completed;
     }
     for (const line of head(info)) await out.line(outStyle.dim(line));

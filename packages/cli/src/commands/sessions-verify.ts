@@ -4,6 +4,7 @@ import { parseAnchor, verifySession, type Anchor } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
+import { jsonText } from '../terminal/json-text.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
 import { withStore } from './with-store.js';
 
@@ -20,7 +21,7 @@ export async function sessionsVerify(context: CliContext, id: string, flags: Ses
     const verified = await verifySession(runtime.services.store, key, anchor);
     const { out, outStyle } = context.screen;
     if (context.json) {
-      await out.line(JSON.stringify({ ...verified, anchor: anchor ?? null }));
+      await out.line(jsonText({ ...verified, anchor: anchor ?? null }));
       return exitCodes.completed;
     }
     const { facts, revision, hash } = verified;

@@ -3,6 +3,7 @@ import { isPerdureError, PerdureError } from '@perdure/plugin-api';
 import { openSqliteStores } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
+import { jsonText } from '../terminal/json-text.js';
 import { terminalLine } from '../terminal/terminal-asker.js';
 
 /**
@@ -12,7 +13,7 @@ import { terminalLine } from '../terminal/terminal-asker.js';
 export async function acceptLoss({ screen, json }: CliContext, file: string, isSure: boolean): Promise<number> {
   const loss = await findLoss(file);
   if (loss === undefined) {
-    if (json) await screen.out.line(JSON.stringify({ accepted: false, reason: 'nothing is missing' }));
+    if (json) await screen.out.line(jsonText({ accepted: false, reason: 'nothing is missing' }));
     else await screen.out.line(`Nothing is missing in ${file}.`);
     return exitCodes.completed;
   }
@@ -31,7 +32,7 @@ export async function acceptLoss({ screen, json }: CliContext, file: string, isS
   }
   const stores = await openSqliteStores({ path: file, acceptLoss: true });
   await stores.close();
-  if (json) await screen.out.line(JSON.stringify({ accepted: true, stream, lastRevision }));
+  if (json) await screen.out.line(jsonText({ accepted: true, stream, lastRevision }));
   else await screen.out.line(`The store goes on with what is left. Check sessions with: perdure sessions verify ID`);
   return exitCodes.completed;
 }

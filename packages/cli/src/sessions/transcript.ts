@@ -2,6 +2,7 @@ import type { AnswerPart } from '@perdure/events';
 import type { Message, ToolResultPart } from '@perdure/plugin-api';
 import type { Style } from '../terminal/ansi.js';
 import { callLabel } from '../terminal/call-label.js';
+import { jsonText } from '../terminal/json-text.js';
 import { visible, visibleLine } from '../terminal/visible.js';
 
 /** Lines of an output that people are shown; all of it is in `--json`. */
@@ -45,7 +46,7 @@ function resultLines(part: ToolResultPart, style: Style, width: number): readonl
     status === 'completed' ? style.green : status === 'failed' || status === 'denied' ? style.red : style.yellow;
   const head = `${style.bold(`tool ${visibleLine(name, 60)}`)} ${paint(status)}`;
   const reason = failure === undefined ? [] : [`  ${visibleLine(`${failure.message} (${failure.code})`, 400)}`];
-  const text = output === undefined ? '' : typeof output === 'string' ? output : JSON.stringify(output);
+  const text = output === undefined ? '' : typeof output === 'string' ? output : jsonText(output);
   const lines = indent(text).map((line) => visibleLine(line, width));
   const more = lines.length - MOST_LINES;
   const shown = more > 0 ? [...lines.slice(0, MOST_LINES), style.dim(`  … ${more} more lines`)] : lines;

@@ -1,9 +1,10 @@
 import type { JsonValue } from '@perdure/events';
+import { jsonText } from './json-text.js';
 import { visibleLine } from './visible.js';
 
 /** A call in a few words: the tool, and the first text among its arguments, else all of them. */
 export function callLabel(tool: string, input: JsonValue | undefined, width: number): string {
-  const argument = firstText(input) ?? (input === undefined || isEmpty(input) ? '' : JSON.stringify(input));
+  const argument = firstText(input) ?? (input === undefined || isEmpty(input) ? '' : jsonText(input));
   return visibleLine(`${tool} ${argument}`.trimEnd(), width);
 }
 

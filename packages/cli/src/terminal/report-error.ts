@@ -1,6 +1,7 @@
 import { isPerdureError, reasonOf } from '@perdure/plugin-api';
 import { CommanderError } from 'commander';
 import { advice } from './advice.js';
+import { jsonText } from './json-text.js';
 import type { Screen } from './screen.js';
 import { visible } from './visible.js';
 
@@ -30,7 +31,7 @@ export async function reportError(error: unknown, screen: Screen, options: Repor
   const stack = options.debug && error instanceof Error ? (error.stack ?? '') : undefined;
   await screen.rest();
   if (options.json) {
-    await screen.error.line(JSON.stringify({ error: { ...described, ...(stack === undefined ? {} : { stack }) } }));
+    await screen.error.line(jsonText({ error: { ...described, ...(stack === undefined ? {} : { stack }) } }));
     return;
   }
   await screen.endText();

@@ -1,4 +1,5 @@
 import type { Logger } from '@perdure/plugin-api';
+import { jsonText } from './json-text.js';
 import type { Screen } from './screen.js';
 import { visible } from './visible.js';
 
@@ -23,9 +24,7 @@ export class ScreenLogger implements Logger {
 
   log(level: Parameters<Logger['log']>[0], message: string, data: Parameters<Logger['log']>[2] = {}): void {
     if (level !== 'warn' && level !== 'error' && !this.options.debug) return;
-    const line = this.options.json
-      ? JSON.stringify({ log: { level, message, ...data } })
-      : this.words(level, message, data);
+    const line = this.options.json ? jsonText({ log: { level, message, ...data } }) : this.words(level, message, data);
     if (this.held !== undefined) this.held.push(line);
     else void this.screen.note(line);
   }

@@ -4,6 +4,7 @@ import { ASKER, definePlugin, PLUGIN_API, type Asker, type PermissionPolicy, typ
 import { createPermissionPolicy } from '@perdure/runtime';
 import { z } from 'zod';
 import { callLabel } from './call-label.js';
+import { jsonText } from './json-text.js';
 import type { Screen } from './screen.js';
 import { visible, visibleLine } from './visible.js';
 
@@ -56,7 +57,7 @@ export class TerminalAsker implements Asker {
 
 /** The arguments as far as the label does not show them, so that nothing short is allowed unseen. */
 function detailsOf(input: JsonValue, width: number): readonly string[] {
-  const text = visible(JSON.stringify(input, null, 2));
+  const text = visible(jsonText(input, 2));
   const isInLabel = typeof input === 'object' && input !== null && Object.keys(input).length < 2 && text.length < width;
   if (isInLabel) return [];
   const lines = text.split('\n').filter((line) => line !== '{' && line !== '}');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { shellQuote } from '../turn/shell-quote.js';
 import { createStyle, isColorWanted } from './ansi.js';
 import { callLabel } from './call-label.js';
+import { jsonText } from './json-text.js';
 import { formatTable } from './table.js';
 import { visible, visibleLine } from './visible.js';
 
@@ -10,6 +11,17 @@ describe('text for a terminal', () => {
     expect(visible('a\tb\r\nc\u001b[0m\u0007\u009b\u2066d\u200f')).toBe('a\tb\nc\\x1b[0m\\x07\\x9b\\u2066d\u200f');
     expect(visibleLine('one\n  two\rthree', 40)).toBe('one ⏎ two\\x0dthree');
     expect(visibleLine('0123456789', 5)).toBe('0123…');
+  });
+
+  test('that is JSON holds nothing that a terminal obeys, and is the same JSON', () => {
+    const codes = [0x1b, 0x7f, 0x80, 0x9b, 0x9f, 0x61c, 0x200e, 0x200f, 0x2028, 0x2029];
+    const odd = String.fromCharCode(...codes, 0x202a, 0x202e, 0x2066, 0x2069);
+    const value = { [odd]: odd, plain: 'ä\u00a0→😀' };
+    expect(jsonText(value)).toContain('\\u007f\\u0080\\u009b');
+    expect(jsonText(value)).toContain('ä\u00a0→😀');
+    expect(jsonText(value)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(jsonText(value, 2))).toEqual(value);
+    expect(jsonText(undefined)).toBe('null');
   });
 
   test('is colored only where it may be', () => {

@@ -8,6 +8,7 @@ import {
 } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { checkModel } from '../invoke/language-model.js';
+import { isObject } from '../session/session-input.js';
 import type { AgentParts } from './agent-view.js';
 
 const positive = z.int().positive();
@@ -36,6 +37,8 @@ export const UNNAMED_MODEL = 'default';
 
 /** Checks an agent's options. Throws PERDURE_CONFIGURATION naming the field. */
 export function resolveAgentOptions(options: AgentOptions): AgentConfig {
+  if (!isObject(options))
+    throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent', reason: 'it is an object' });
   if (typeof options.id !== 'string' || options.id.trim() === '') throw configuration('id', 'it is empty');
   const checked = limits.safeParse(options.limits ?? {});
   if (!checked.success) {
@@ -46,6 +49,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   for (const [name, model] of Object.entries(options.models ?? {})) models.set(name, checkModel(name, model));
   const { model } = options;
   if (model !== undefined && typeof model !== 'string') models.set(UNNAMED_MODEL, checkModel(UNNAMED_MODEL, model));
+  if (!Array.isArray(options.plugins ?? [])) throw configuration('plugins', 'it is a list');
   if (options.tenant === '') throw configuration('tenant', 'it is empty');
   const { instruction = [] } = options;
   const { maxOutputTokens, ...rest } = checked.data;
@@ -71,15 +75,22 @@ export interface SessionConfig {
   readonly workspace: string | undefined;
 }
 
-/** Checks a session's options. Throws PERDURE_SESSION_CONFIGURATION naming the field, before anything is opened. */
+/**
+ * Checks a session's options. Throws PERDURE_SESSION_CONFIGURATION naming the field, before anything is opened.
+ *
+ * @param named what the caller says beside its options; an id that is among it must be one
+ */
 export function resolveSessionOptions(
   options: SessionOptions,
+  named: Pick<SessionOptions, 'sessionId' | 'workspace'>,
   agent: AgentConfig,
   newId: () => string,
   workspaces: Workspaces | undefined,
 ): SessionConfig {
-  const { sessionId, model, workspace = agent.workspace, ...others } = options;
-  if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
+  if (!isObject(options)) throw sessionConfiguration('options', 'they are an object');
+  const { sessionId, model, workspace = agent.workspace, ...others } = { ...options, ...named };
+  const isOneMade = sessionId === undefined && !('sessionId' in named);
+  if (!isOneMade && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
     throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
   }
   const checked = labels.safeParse(others);
@@ -93,6 +104,9 @@ export function resolveSessionOptions(
   }
   if (model !== undefined && (typeof model !== 'string' || model === '')) {
     throw sessionConfiguration('model', 'it is the name of a model');
+  }
+  if (workspace !== undefined && typeof workspace !== 'string') {
+    throw sessionConfiguration('workspace', 'it is a text');
   }
   const id = sessionId ?? newId();
   return {

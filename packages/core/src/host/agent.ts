@@ -23,8 +23,9 @@ import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
+import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentView, type Governance } from './agent-view.js';
-import { resolveAgentOptions, resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
+import { resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
 import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
 import { orderPlugins } from './order-plugins.js';
@@ -34,7 +35,6 @@ import { SessionRegistry } from './session-registry.js';
 /** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
 export class RuntimeAgent implements Agent {
   readonly sessions: Sessions;
-  private readonly config: AgentConfig;
   private readonly registry: SessionRegistry;
   private readonly sets = new Map<string, PluginSet>();
   private readonly starting: Promise<void>;
@@ -44,15 +44,15 @@ export class RuntimeAgent implements Agent {
 
   constructor(
     private readonly options: AgentOptions,
+    private readonly config: AgentConfig,
     private readonly services: HostServices,
     private readonly onDisposed: () => void,
   ) {
-    this.config = resolveAgentOptions(options);
-    this.registry = new SessionRegistry(services, this.config.id, () => this.current());
+    this.registry = new SessionRegistry(services, config.id, () => this.current());
     this.sessions = {
       create: (options = {}) => this.create(options),
       get: (id, patch = {}) => this.get(id, patch),
-      list: (options = {}) => this.list(options),
+      list: (options) => this.list(options),
     };
     this.starting = this.start();
     this.starting.catch(() => undefined);
@@ -68,16 +68,17 @@ export class RuntimeAgent implements Agent {
 
   session(workspace: string, options: SessionOptions = {}): Session {
     if (!this.isReady) throw new PerdureError('PERDURE_ASYNC_BUILD_REQUIRED', { resource: 'plugins' });
-    return this.registry.handle(this.resolve({ ...options, workspace })).handle;
+    return this.registry.handle(this.resolve(options, { workspace })).handle;
   }
 
   async addPlugin(plugin: PluginLike): Promise<void> {
+    if (typeof plugin !== 'string' && !isObject(plugin)) throw invalidInput('plugin', 'it is a plugin or its name');
     await this.starting;
     await this.add([plugin]);
   }
 
   async removePlugin(name: string): Promise<boolean> {
-    const set = this.sets.get(name);
+    const set = this.sets.get(checkText('name', name));
     if (set === undefined) return false;
     this.sets.delete(name);
     this.view = undefined;
@@ -92,7 +93,7 @@ export class RuntimeAgent implements Agent {
   async replay(sessionId: string, governance: readonly Governance[] = []): Promise<ReplayReport> {
     await this.starting;
     const { store, facts, env, redaction } = this.services;
-    const { key } = this.resolve({ sessionId });
+    const { key } = this.resolve({}, { sessionId });
     const recorded: RecordedFact[] = [];
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
@@ -125,7 +126,7 @@ export class RuntimeAgent implements Agent {
     }
     const available = loaded.flatMap(({ plugin }) => plugin.needs.filter((need) => container.find(need) !== undefined));
     for (const each of orderPlugins(loaded, available)) {
-      const set = new PluginSet(container.child(), logger);
+      const set = new PluginSet(container.child(), logger, config);
       await set.start([each]);
       await this.sets.get(each.plugin.name)?.stop();
       this.sets.set(each.plugin.name, set);
@@ -190,7 +191,7 @@ export class RuntimeAgent implements Agent {
 
   private async get(id: string, patch: SessionOptions): Promise<Session> {
     await this.starting;
-    const config = this.resolve({ ...patch, sessionId: id });
+    const config = this.resolve(patch, { sessionId: id });
     const { handle, home } = this.registry.handle(config);
     const loaded = await home.load();
     await loaded.work.journal.refresh();
@@ -204,15 +205,17 @@ export class RuntimeAgent implements Agent {
     return handle;
   }
 
-  private async list(options: ListOptions): Promise<SessionPage> {
+  private async list(options: ListOptions | undefined): Promise<SessionPage> {
     await this.starting;
     const { id: agentId, tenant = null } = this.config;
     return listSessions(this.services, { agentId, tenant }, options);
   }
 
-  private resolve(options: SessionOptions): SessionConfig {
+  /** Options as they were given, and what is said beside them. */
+  private resolve(options: SessionOptions, named: Parameters<typeof resolveSessionOptions>[1] = {}): SessionConfig {
     const { env, workspaces } = this.services;
-    return resolveSessionOptions(options, this.config, () => env.idGenerator.next('session'), workspaces);
+    const newId = (): string => env.idGenerator.next('session');
+    return resolveSessionOptions(options, named, this.config, newId, workspaces);
   }
 
   private async end(): Promise<void> {

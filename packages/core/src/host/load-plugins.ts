@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPerdureError, PerdureError, PLUGIN_API, reasonOf, type Plugin, type PluginLike } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { isObject } from '../session/session-input.js';
 
 /** A plugin with the configuration that its schema made. */
 export interface ConfiguredPlugin {
@@ -47,7 +48,7 @@ export async function readManifest(name: string, from: string): Promise<PluginMa
 export async function loadPlugins(plugins: readonly PluginLike[], from: string): Promise<readonly ConfiguredPlugin[]> {
   return Promise.all(
     plugins.map(async (like) => {
-      const named = typeof like === 'object' && 'plugin' in like ? like : { plugin: like, config: undefined };
+      const named = isObject(like) && 'plugin' in like ? like : { plugin: like, config: undefined };
       const plugin = typeof named.plugin === 'string' ? await importPlugin(named.plugin, from) : named.plugin;
       assertPlugin(plugin);
       return { plugin, config: configure(plugin, named.config) };
@@ -81,15 +82,17 @@ function resolveFrom(from: string, specifier: string, name: string): string {
 }
 
 function assertPlugin(plugin: Plugin): void {
-  const { name, api } = plugin;
-  if (typeof name !== 'string' || name === '' || typeof plugin.setup !== 'function') {
-    throw new PerdureError('PERDURE_PLUGIN_INVALID', {
-      plugin: String(name),
-      field: 'name',
-      reason: 'it is no plugin',
-    });
+  const given = (plugin as Partial<Plugin> | null | undefined) ?? {};
+  const { name, api, setup, config } = given;
+  const refuse = (field: string, reason: string): never => {
+    throw new PerdureError('PERDURE_PLUGIN_INVALID', { plugin: reasonOf(name), field, reason });
+  };
+  if (typeof name !== 'string' || name === '' || typeof setup !== 'function') return refuse('name', 'it is no plugin');
+  if (api !== PLUGIN_API) throw mismatch(name, api as number);
+  if (typeof config?.safeParse !== 'function') return refuse('config', 'it is no schema');
+  for (const field of ['provides', 'needs', 'wants'] as const) {
+    if (!Array.isArray(given[field])) return refuse(field, 'it is a list of tokens');
   }
-  if (api !== PLUGIN_API) throw mismatch(name, api);
 }
 
 function mismatch(plugin: string, actual: number): PerdureError {

@@ -12,6 +12,7 @@ import {
   type PluginLife,
   type Token,
 } from '@perdure/plugin-api';
+import { withTimeout } from '../invoke/with-timeout.js';
 import type { Container } from './container.js';
 import type { ConfiguredPlugin } from './load-plugins.js';
 import { contextOf, type Provided } from './plugin-context.js';
@@ -28,6 +29,12 @@ const INDISPENSABLE: ReadonlySet<symbol> = new Set(
   [EVENT_STORE, PERMISSION, ASKER, GATES, HOOKS, REDACTORS].map(({ key }) => key),
 );
 
+/** How long plugins are waited for, in milliseconds: at set-up and at start, each, and when they stop. */
+export interface PluginLimits {
+  readonly pluginTimeoutMs: number;
+  readonly pluginStopMs: number;
+}
+
 interface LivePlugin {
   readonly plugin: Plugin;
   readonly life: PluginLife;
@@ -36,7 +43,7 @@ interface LivePlugin {
 /**
  * Plugins of one container, from set-up to stop. A plugin that fails harms only itself. But nothing starts when it
  * alone provides what another needs, when sessions cannot be without it, or when it stands guard; the error names it
- * then.
+ * then. A plugin that takes too long has failed.
  */
 export class PluginSet {
   private readonly live: LivePlugin[] = [];
@@ -46,6 +53,7 @@ export class PluginSet {
   constructor(
     private readonly container: Container,
     private readonly logger: Logger,
+    private readonly limits: PluginLimits,
   ) {}
 
   /** What was provided, token by token, in the order of the plugins. */
@@ -61,25 +69,40 @@ export class PluginSet {
   async start(plugins: readonly ConfiguredPlugin[]): Promise<void> {
     for (const each of plugins) await this.setUp(each, plugins);
     for (const { plugin, life } of [...this.live]) {
-      await this.attempt(plugin, 'start', plugins, async () => life.start?.());
+      await this.attempt(plugin, 'start', plugins, () =>
+        within(this.limits.pluginTimeoutMs, async () => life.start?.()),
+      );
     }
   }
 
-  /** Stops in the reverse order. Every stop is tried; what failed is reported and does not hinder the others. */
+  /**
+   * Stops in the reverse order, also what was set up and failed to start. Every stop is tried; what failed is reported
+   * and does not hinder the others.
+   */
   async stop(): Promise<void> {
-    for (const { plugin, life } of this.live.splice(0).reverse()) {
-      try {
-        await life.stop?.();
-      } catch (error) {
-        this.logger.log('error', 'A plugin failed to stop.', { plugin: plugin.name, reason: reasonOf(error) });
-      }
+    for (const each of this.live.splice(0).reverse()) await this.end(each);
+  }
+
+  private async end({ plugin, life }: LivePlugin): Promise<void> {
+    try {
+      await within(this.limits.pluginStopMs, async () => life.stop?.());
+    } catch (error) {
+      this.logger.log('error', 'A plugin failed to stop.', { plugin: plugin.name, reason: reasonOf(error) });
     }
   }
 
   private async setUp({ plugin, config }: ConfiguredPlugin, all: readonly ConfiguredPlugin[]): Promise<void> {
     const provided: Provided[] = [];
     await this.attempt(plugin, 'setup', all, async () => {
-      const life = await plugin.setup(contextOf(plugin, config, this.container, provided));
+      const setUp = (async () => plugin.setup(contextOf(plugin, config, this.container, provided)))();
+      const life = await within(this.limits.pluginTimeoutMs, () => setUp).catch((error: unknown) => {
+        // One that comes to its end too late is not used any more, but what it opened must be closed.
+        setUp.then(
+          (late) => this.end({ plugin, life: late }),
+          () => undefined,
+        );
+        throw error;
+      });
       for (const each of provided) this.register(each);
       this.live.push({ plugin, life });
       this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'ready' });
@@ -105,7 +128,6 @@ export class PluginSet {
     } catch (error) {
       const reason = reasonOf(error);
       const neededBy = all.find((other) => other.plugin !== plugin && needsOneOf(other.plugin, plugin.provides));
-      this.drop(plugin);
       this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'failed', reason });
       if (neededBy !== undefined || plugin.provides.some(({ key }) => INDISPENSABLE.has(key))) {
         const why = neededBy === undefined ? reason : `${reason} ("${neededBy.plugin.name}" needs it)`;
@@ -114,11 +136,11 @@ export class PluginSet {
       this.logger.log('error', 'A plugin failed and is left out.', { plugin: plugin.name, stage, reason });
     }
   }
+}
 
-  private drop(plugin: Plugin): void {
-    const index = this.live.findIndex((each) => each.plugin === plugin);
-    if (index >= 0) this.live.splice(index, 1);
-  }
+/** Rejects when the work takes longer; what comes of it then is dropped. */
+function within<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
+  return withTimeout(ms, new AbortController().signal, work);
 }
 
 function needsOneOf(plugin: Plugin, tokens: readonly Token<unknown>[]): boolean {

@@ -17,6 +17,10 @@ export interface RuntimeOptions {
   readonly leaseTtlMs?: number;
   /** Milliseconds that calls may still run when a session is let go; 5,000 when absent. */
   readonly closeGraceMs?: number;
+  /** Milliseconds in which a plugin must be set up, and as many in which it must be started; 30,000 when absent. */
+  readonly pluginTimeoutMs?: number;
+  /** Milliseconds in which a plugin must stop; 10,000 when absent. */
+  readonly pluginStopMs?: number;
   /** Prices by model id, in millionths of a currency unit per million tokens, for the usage projection. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
@@ -35,28 +39,35 @@ export interface RuntimeConfig {
   readonly secrets: Readonly<Record<string, string>>;
   readonly leaseTtlMs: number;
   readonly closeGraceMs: number;
+  readonly pluginTimeoutMs: number;
+  readonly pluginStopMs: number;
   readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
 const numbers = z.strictObject({
   leaseTtlMs: z.int().min(100).max(3_600_000),
   closeGraceMs: z.int().min(0).max(3_600_000),
+  pluginTimeoutMs: z.int().min(1).max(3_600_000),
+  pluginStopMs: z.int().min(1).max(3_600_000),
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })),
 });
 
 /** Merges patches, the later over the earlier, and checks the result. Throws PERDURE_CONFIGURATION naming the field. */
 export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): RuntimeConfig {
   const merged = Object.assign({}, ...patches.map(withoutUndefined)) as RuntimeOptions;
+  if (!Array.isArray(merged.plugins ?? [])) throw configuration('plugins', 'it is a list');
   const checked = numbers.safeParse({
     leaseTtlMs: merged.leaseTtlMs ?? 10_000,
     closeGraceMs: merged.closeGraceMs ?? 5_000,
+    pluginTimeoutMs: merged.pluginTimeoutMs ?? 30_000,
+    pluginStopMs: merged.pluginStopMs ?? 10_000,
     prices: merged.prices ?? {},
   });
   if (!checked.success) {
     const issue = checked.error.issues[0];
     throw configuration(issue?.path.join('.') ?? '', issue?.message ?? 'not valid');
   }
-  const known = ['plugins', 'pluginRoot', 'env', 'logger', 'secrets', 'leaseTtlMs', 'closeGraceMs', 'prices'];
+  const known = ['plugins', 'pluginRoot', 'env', 'logger', 'secrets', ...Object.keys(numbers.shape)];
   const unknown = Object.keys(merged).find((key) => !known.includes(key));
   if (unknown !== undefined) throw configuration(unknown, 'there is no such option');
   const env: HostEnv = { ...systemHostEnv(), ...merged.env };
@@ -71,7 +82,10 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
   };
 }
 
-function withoutUndefined(patch: RuntimeOptions): RuntimeOptions {
+function withoutUndefined(patch: RuntimeOptions = {}): RuntimeOptions {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw configuration('options', 'they are an object');
+  }
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }
 

@@ -1,23 +1,38 @@
 import { sessionKeyOf, type FactRegistry, type RecordedFact } from '@perdure/events';
-import type { EventStore, ProjectionRow, ProjectionStore } from '@perdure/plugin-api';
+import {
+  isPerdureError,
+  reasonOf,
+  type EventStore,
+  type Logger,
+  type ProjectionChange,
+  type ProjectionCommit,
+  type ProjectionRow,
+  type ProjectionStore,
+} from '@perdure/plugin-api';
 import { timeOf } from '../session/fact-encoder.js';
 import type { ProjectedFact, Projection } from './projection.js';
 
 /** How often a runner that lost its place to another begins again before it gives up for this time. */
 const TRIES = 5;
 
+/** Rows by key that the store has no room for. */
+type Unwritten = ReadonlyMap<string, string>;
+type WriteStatus = ProjectionCommit['status'] | 'unwritten';
+
 /**
  * Brings a projection up to everything that is stored when it is called. Rows and the place in the store change
- * together; when another process was quicker, its rows are taken and the rest is done on top of them.
+ * together; when another process was quicker, its rows are taken and the rest is done on top of them. A store that can
+ * be read and has no room for rows hinders nobody: they are kept for the reader that asked.
  */
 export class ProjectionRunner<Row> {
-  private running: Promise<void> | undefined;
+  private running: Promise<Unwritten> | undefined;
 
   constructor(
     private readonly projection: Projection<Row>,
     private readonly store: EventStore,
     private readonly rows: ProjectionStore,
     private readonly facts: FactRegistry,
+    private readonly logger: Logger,
   ) {}
 
   private get name(): string {
@@ -26,24 +41,31 @@ export class ProjectionRunner<Row> {
 
   /** All rows, up to date. */
   async read(): Promise<ReadonlyMap<string, Row>> {
-    await this.catchUp();
-    const rows = await this.rows.rows(this.name);
-    return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as Row]));
+    const unwritten = await this.catchUp();
+    const rows = new Map((await this.rows.rows(this.name)).map(({ key, value }) => [key, value]));
+    for (const [key, value] of unwritten) rows.set(key, value);
+    return new Map(Array.from(rows, ([key, value]) => [key, JSON.parse(value) as Row]));
   }
 
-  catchUp(): Promise<void> {
+  private catchUp(): Promise<Unwritten> {
     this.running ??= this.run().finally(() => {
       this.running = undefined;
     });
     return this.running;
   }
 
-  private async run(): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries++) if (await this.advance()) return;
+  private async run(): Promise<Unwritten> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const unwritten = await this.advance();
+      if (unwritten !== undefined) return unwritten;
+    }
+    return new Map();
   }
 
-  /** Whether the projection reached the present; `false` when another runner had moved it meanwhile. */
-  private async advance(): Promise<boolean> {
+  /** Brings the projection to the present; `undefined` when another runner had moved it meanwhile. */
+  private async advance(): Promise<Unwritten | undefined> {
+    const unwritten = new Map<string, string>();
+    let isWritten = true;
     let checkpoint = await this.rows.checkpoint(this.name);
     const controller = new AbortController();
     const source = checkpoint === undefined ? { all: true as const } : { all: true as const, after: checkpoint };
@@ -52,26 +74,42 @@ export class ProjectionRunner<Row> {
       for await (const batch of this.store.subscribe(source, options)) {
         const { position } = batch;
         if (position !== undefined && position !== checkpoint) {
-          const put = await this.fold(batch.facts);
+          const put = await this.fold(batch.facts, unwritten);
           const change = { expected: checkpoint, checkpoint: position, put, remove: [] };
-          if ((await this.rows.commit(this.name, change)).status === 'conflict') return false;
-          checkpoint = position;
+          const status: WriteStatus = isWritten ? await this.commit(change) : 'unwritten';
+          if (status === 'conflict') return undefined;
+          isWritten = status === 'stored';
+          if (isWritten) checkpoint = position;
+          else for (const { key, value } of put) unwritten.set(key, value);
         }
-        if (batch.caughtUp) return true;
+        if (batch.caughtUp) break;
       }
-      return true;
     } finally {
       controller.abort();
     }
+    // What is not written was made on top of rows that must not have moved.
+    return isWritten || (await this.rows.checkpoint(this.name)) === checkpoint ? unwritten : undefined;
   }
 
-  private async fold(facts: readonly RecordedFact[]): Promise<ProjectionRow[]> {
+  private async commit(change: ProjectionChange): Promise<WriteStatus> {
+    try {
+      return (await this.rows.commit(this.name, change)).status;
+    } catch (error) {
+      if (!isPerdureError(error, 'PERDURE_STORE_FULL') && !isPerdureError(error, 'PERDURE_STORE_READ_ONLY'))
+        throw error;
+      const data = { projection: this.name, reason: reasonOf(error) };
+      this.logger.log('warn', 'A view of all sessions could not be stored; it is made anew each time.', data);
+      return 'unwritten';
+    }
+  }
+
+  private async fold(facts: readonly RecordedFact[], unwritten: Unwritten): Promise<ProjectionRow[]> {
     const changed = new Map<string, Row>();
     for (const recorded of facts) {
       const fact = this.project(recorded);
       if (fact === undefined) continue;
       for (const key of this.projection.keys(fact)) {
-        const row = changed.get(key) ?? (await this.stored(key));
+        const row = changed.get(key) ?? (await this.stored(key, unwritten));
         const next = this.projection.evolve(row, fact, key);
         if (next !== undefined) changed.set(key, next);
       }
@@ -79,7 +117,9 @@ export class ProjectionRunner<Row> {
     return Array.from(changed, ([key, row]) => ({ key, value: JSON.stringify(row) }));
   }
 
-  private async stored(key: string): Promise<Row | undefined> {
+  private async stored(key: string, unwritten: Unwritten): Promise<Row | undefined> {
+    const kept = unwritten.get(key);
+    if (kept !== undefined) return JSON.parse(kept) as Row;
     const [row] = await this.rows.rows(this.name, { prefix: key, limit: 1 });
     return row?.key === key ? (JSON.parse(row.value) as Row) : undefined;
   }

@@ -1,6 +1,7 @@
 import { keyText, promptText, type PayloadOf } from '@perdure/events';
 import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
 import type { HostServices } from '../host/host-services.js';
+import { checkOptions } from '../session/session-input.js';
 import type { ProjectedFact, Projection } from './projection.js';
 import { ProjectionRunner } from './projection-runner.js';
 
@@ -93,6 +94,8 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
   }
 }
 
+type ListServices = Pick<HostServices, 'projections' | 'store' | 'facts' | 'logger'>;
+
 /** Whose sessions are listed; an absent member is everybody's. */
 export interface SessionListFilter {
   readonly agentId?: string;
@@ -102,10 +105,12 @@ export interface SessionListFilter {
 
 /** A page of sessions, the most recently changed first. */
 export async function listSessions(
-  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
-  { agentId, tenant }: SessionListFilter,
-  { limit = 50, cursor }: ListOptions,
+  services: ListServices,
+  filter: SessionListFilter | undefined,
+  options: ListOptions | undefined,
 ): Promise<SessionPage> {
+  const { agentId, tenant } = checkOptions(filter, 'filter');
+  const { limit = 50, cursor } = checkOptions(options);
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 500) {
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'limit', reason: 'it is a whole number from 1 to 500' });
   }
@@ -124,12 +129,10 @@ export async function listSessions(
 }
 
 /** Every session of the store, brought up to date. */
-export async function readSessionList(
-  services: Pick<HostServices, 'projections' | 'store' | 'facts'>,
-): Promise<readonly SessionListRow[]> {
-  if (services.projections === undefined)
-    throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
-  const runner = new ProjectionRunner(sessionList, services.store, services.projections, services.facts);
+export async function readSessionList(services: ListServices): Promise<readonly SessionListRow[]> {
+  const { store, projections, facts, logger } = services;
+  if (projections === undefined) throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
+  const runner = new ProjectionRunner(sessionList, store, projections, facts, logger);
   return [...(await runner.read()).values()];
 }
 
@@ -139,7 +142,7 @@ function summaryOf(row: SessionListRow): SessionSummary {
 }
 
 function readCursor(cursor: string): { readonly at: number; readonly id: string } {
-  const match = /^(\d+)\.(.+)$/s.exec(cursor);
+  const match = typeof cursor === 'string' ? /^(\d+)\.(.+)$/s.exec(cursor) : null;
   if (match === null)
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'cursor', reason: 'it is no cursor of a list' });
   return { at: Number(match[1]), id: match[2] as string };

@@ -13,7 +13,7 @@ const WHEN_BUSY: readonly string[] = ['steer', 'queue', 'reject', 'interrupt'];
 /** Checks a prompt from outside. Throws PERDURE_INPUT_INVALID naming the field; nothing has been stored then. */
 export function checkPrompt(input: PromptLike, whenBusy: WhenBusy): CheckedPrompt {
   const prompt: PromptInput = typeof input === 'string' ? { query: input } : input;
-  if (typeof prompt !== 'object' || prompt === null) throw invalid('', 'a prompt is a text or an object');
+  if (typeof prompt !== 'object' || prompt === null) throw invalid('prompt', 'it is a text or an object');
   const { promptId, attachments = [] } = prompt;
   if (promptId !== undefined && (typeof promptId !== 'string' || promptId === '' || promptId.length > 200)) {
     throw invalid('promptId', 'it has 1 to 200 characters');

@@ -26,13 +26,24 @@ import {
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
 import { subscribeMutations } from '../live/mutations.js';
-import { acceptPrompt, requestStop, stopEverything, type AcceptedPrompt } from './accept-input.js';
+import { acceptPrompt, stopEverything, type AcceptedPrompt } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
 import type { LoadedSession } from './loaded-session.js';
 import { promptAfterHooks } from './prompt-hooks.js';
 import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
 import type { SessionHome } from './session-home.js';
+import {
+  checkCall,
+  checkEventsOptions,
+  checkListener,
+  checkModelChange,
+  checkOptions,
+  checkReason,
+  checkResumeOptions,
+  checkText,
+} from './session-input.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
+import { turnHandle } from './turn-handle.js';
 import { turnStream } from './turn-stream.js';
 
 /** The public handle of a session. It holds no state of the conversation; its home loads that with the first use. */
@@ -65,7 +76,7 @@ export class DurableSession implements Session {
   async prompt(input: PromptLike): Promise<TurnHandle> {
     const prompt = checkPrompt(input, 'steer');
     const loaded = await this.home.load();
-    return this.handle(loaded, await this.accept(loaded, prompt));
+    return turnHandle(loaded, await this.accept(loaded, prompt));
   }
 
   async send(input: PromptLike): Promise<TurnResult> {
@@ -89,10 +100,12 @@ export class DurableSession implements Session {
     );
   }
 
-  resumeRun(runId: string, options: ResumeOptions = {}): Promise<TurnResult> {
+  async resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult> {
+    const checked = checkResumeOptions(options);
+    checkText('runId', runId);
     // However many ask for one run, it is resumed once.
     if (this.resuming?.runId === runId) return this.resuming.result;
-    const result = this.exclusively('resumeRun', (loaded) => this.resumeLoaded(loaded, runId, options));
+    const result = this.exclusively('resumeRun', (loaded) => this.resumeLoaded(loaded, runId, checked));
     if (this.conversation === 'resumeRun') this.resuming = { runId, result };
     return result.finally(() => {
       if (this.resuming?.result === result) this.resuming = undefined;
@@ -121,32 +134,36 @@ export class DurableSession implements Session {
     return loaded.finished(turnId);
   }
 
-  async resume(options: ResumeOptions = {}): Promise<TurnHandle | null> {
+  async resume(options?: ResumeOptions): Promise<TurnHandle | null> {
+    const checked = checkResumeOptions(options);
     const loaded = await this.home.load();
     await loaded.work.journal.refresh();
     const turn = loaded.work.journal.state.open[0];
-    await loaded.run({ ...options, insist: true });
+    await loaded.run({ ...checked, insist: true });
     if (turn === undefined) return null;
     const promptId = turn.prompts[0]?.promptId ?? '';
-    return this.handle(loaded, { promptId, turnId: turn.turnId, isKnown: true });
+    return turnHandle(loaded, { promptId, turnId: turn.turnId, isKnown: true });
   }
 
   async stop(reason?: string): Promise<StopResult> {
+    checkReason(reason);
     const { journal } = (await this.home.load()).work;
     const turnId = await stopEverything(journal, reason);
     return { stopped: turnId !== undefined, turnId: turnId ?? null };
   }
 
-  async *events(options: EventsOptions = {}): AsyncGenerator<EventEnvelopeV1, void, undefined> {
+  async *events(options?: EventsOptions): AsyncGenerator<EventEnvelopeV1, void, undefined> {
+    const { from: cursor, signal } = checkEventsOptions(options);
     const loaded = await this.home.load();
     const { journal } = loaded.work;
     loaded.follow();
-    if (options.from !== undefined) await journal.refresh();
-    const from = options.from === undefined ? beginning : parseCursor(options.from, this.id, journal.head);
-    yield* readEvents(loaded.eventSource(), from, { signal: options.signal, over: loaded.over });
+    if (cursor !== undefined) await journal.refresh();
+    const from = cursor === undefined ? beginning : parseCursor(cursor, this.id, journal.head);
+    yield* readEvents(loaded.eventSource(), from, { signal, over: loaded.over });
   }
 
   subscribe(listener: (mutation: Mutation) => void): () => void {
+    checkListener(listener);
     let end: (() => void) | undefined;
     let isEnded = false;
     const report = (error: unknown): void => {
@@ -167,8 +184,9 @@ export class DurableSession implements Session {
     return sessionInfo((await this.upToDate()).work.journal);
   }
 
-  async messages(options: MessagesOptions = {}): Promise<MessagePage> {
-    return messagePage((await this.upToDate()).work.journal.state, options);
+  async messages(options?: MessagesOptions): Promise<MessagePage> {
+    const checked = checkOptions(options);
+    return messagePage((await this.upToDate()).work.journal.state, checked);
   }
 
   async system(): Promise<readonly SystemBlock[]> {
@@ -185,10 +203,8 @@ export class DurableSession implements Session {
   }
 
   async set(change: { readonly model: string }): Promise<ChangeHandle> {
-    if (typeof change.model !== 'string' || change.model === '') {
-      throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'model', reason: 'it is the name of a model' });
-    }
-    return changeHandle(await this.home.load(), { kind: 'model', model: change.model });
+    const model = checkModelChange(change);
+    return changeHandle(await this.home.load(), { kind: 'model', model });
   }
 
   compact(): Promise<ChangeHandle> {
@@ -227,11 +243,13 @@ export class DurableSession implements Session {
   }
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
-    return (await this.home.load()).tool(name, input, true);
+    const call = checkCall(name, input);
+    return (await this.home.load()).tool(...call, true);
   }
 
   async governedTool(name: string, input: JsonValue): Promise<ToolOutcome> {
-    return (await this.home.load()).tool(name, input, false);
+    const call = checkCall(name, input);
+    return (await this.home.load()).tool(...call, false);
   }
 
   close(): Promise<void> {
@@ -263,18 +281,6 @@ export class DurableSession implements Session {
     });
     await loaded.run({ insist: false });
     return accepted;
-  }
-
-  private handle(loaded: LoadedSession, { promptId, turnId }: AcceptedPrompt): TurnHandle {
-    return {
-      id: turnId,
-      promptId,
-      finished: loaded.finished(turnId),
-      stop: async (reason) => {
-        const stopped = await loaded.work.journal.commit((batch) => requestStop(batch, turnId, reason), 'input');
-        return { stopped, turnId: stopped ? turnId : null };
-      },
-    };
   }
 
   /** The session with what other processes have appended until now. */

@@ -22,8 +22,8 @@ export interface ModelCall {
 type MakeFact = <Type extends CoreType>(type: Type, payload: PayloadOf<Type>) => DraftedFact;
 
 /**
- * Asks the budget whether a model call may be made. What it is denied by is told as facts; `undefined` lets it pass, and
- * then a limit that it came near to is in the stream already.
+ * Asks the budget whether a model call may be made. What it is denied by is told as facts; `undefined` lets it pass,
+ * and then a limit that it came near to is in the stream already.
  */
 export async function admitModelCall(
   call: ModelCall,

@@ -2,6 +2,11 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { errorMessage, isPerdureError, PerdureError, reasonOf } from './perdure-error.js';
 import { errorTable, type ErrorCode } from './table.js';
 
+const throws = (): never => {
+  throw new Error('no');
+};
+const hostile = new Proxy({}, { get: throws, has: throws, getPrototypeOf: throws });
+
 const codes = Object.keys(errorTable) as ErrorCode[];
 
 describe('a PerdureError', () => {
@@ -73,6 +78,18 @@ describe('isPerdureError', () => {
       expect(isPerdureError(value)).toBe(false);
     },
   );
+
+  test('is not deceived by a mark without a code of the table, nor by what throws', () => {
+    const mark = { [Symbol.for('perdure.error')]: { value: true } };
+    const marked = (code: object) => Object.defineProperties({}, { ...mark, ...code });
+    for (const value of [undefined, 5, 'no code', 'toString', ['PERDURE_INTERNAL']]) {
+      expect(isPerdureError(marked({ code: { value } }))).toBe(false);
+      expect(isPerdureError(marked({ code: { value } }), value as never)).toBe(false);
+    }
+    expect(isPerdureError(marked({ code: { value: 'PERDURE_INTERNAL' } }), 'PERDURE_INTERNAL')).toBe(true);
+    expect(isPerdureError(marked({ code: { get: throws } }))).toBe(false);
+    expect(isPerdureError(hostile)).toBe(false);
+  });
 });
 
 describe('reasonOf', () => {
@@ -80,6 +97,17 @@ describe('reasonOf', () => {
     expect(reasonOf(new TypeError('wrong'))).toBe('wrong');
     expect(reasonOf('wrong')).toBe('wrong');
     expect(reasonOf(undefined)).toBe('undefined');
+  });
+
+  test.each<[string, unknown]>([
+    ['a value without a prototype', Object.create(null)],
+    ['an error whose message throws', Object.defineProperty(new Error('x'), 'message', { get: throws })],
+    ['an error whose message has no text', Object.assign(new Error('x'), { message: Object.create(null) as string })],
+    ['a value whose toString throws', { toString: throws }],
+    ['a proxy that throws', hostile],
+    ['a symbol', Symbol('odd')],
+  ])('has a text for %s', (_, thrown) => {
+    expect(reasonOf(thrown)).toMatch(/\w/);
   });
 
   test('cuts long texts and says so', () => {

@@ -24,10 +24,18 @@ export class PerdureError extends Error {
   }
 }
 
-/** Whether a value is a PerdureError, also one of another copy of this package, and has the code if one is given. */
+/**
+ * Whether a value is a PerdureError, also one of another copy of this package, and has the code if one is given. A code
+ * that the table of this copy lacks is none. Never throws, whatever the value is.
+ */
 export function isPerdureError(error: unknown, code?: ErrorCode): error is PerdureError {
-  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
-  return code === undefined || (error as unknown as PerdureError).code === code;
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+    const actual: unknown = (error as unknown as PerdureError).code;
+    return typeof actual === 'string' && Object.hasOwn(errorTable, actual) && actual === (code ?? actual);
+  } catch {
+    return false;
+  }
 }
 
 /** The message of a code with its data filled in; a member that the data lacks stays as its name. */
@@ -37,8 +45,17 @@ export function errorMessage(code: ErrorCode, data: ErrorData): string {
   return filled.replace(/([.…])\.$/, '$1');
 }
 
-/** What a thrown value says, for the `reason` of an error's data. Long texts are cut. */
+/** What a thrown value says, for the `reason` of an error's data: a text, whatever was thrown. Long ones are cut. */
 export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = textOf(error);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    // A value without a prototype, or one whose own code throws.
+    return 'something was thrown that has no text';
+  }
 }

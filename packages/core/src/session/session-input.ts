@@ -1,0 +1,79 @@
+import type { JsonValue } from '@perdure/events';
+import { PerdureError, type EventsOptions, type ResumeOptions } from '@perdure/plugin-api';
+
+/** Options from outside. Throws PERDURE_INPUT_INVALID; absent ones are empty. */
+export function checkOptions<Options extends object>(
+  options: Options | undefined,
+  field = 'options',
+): Partial<Options> {
+  if (options === undefined) return {};
+  if (!isObject(options)) throw invalidInput(field, 'it is an object');
+  return options;
+}
+
+/** A text from outside that is not empty. Throws PERDURE_INPUT_INVALID. */
+export function checkText(field: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw invalidInput(field, 'it is a text that is not empty');
+  return value;
+}
+
+/** Why something is stopped, if it is said. Throws PERDURE_INPUT_INVALID. */
+export function checkReason(reason: unknown): string | undefined {
+  if (reason !== undefined && typeof reason !== 'string') throw invalidInput('reason', 'it is a text');
+  return reason;
+}
+
+/** Throws PERDURE_INPUT_INVALID for what cannot be called. */
+export function checkListener<Listener>(listener: Listener): Listener {
+  if (typeof listener !== 'function') throw invalidInput('listener', 'it is a function');
+  return listener;
+}
+
+export function checkEventsOptions(options: EventsOptions | undefined): EventsOptions {
+  const checked = checkOptions(options);
+  const { from, signal } = checked;
+  if (from !== undefined && typeof from !== 'string') throw invalidInput('from', 'it is the cursor of an event');
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidInput('signal', 'it is an AbortSignal');
+  return checked;
+}
+
+export function checkResumeOptions(options: ResumeOptions | undefined): ResumeOptions {
+  const checked = checkOptions(options);
+  for (const field of ['takeOver', 'withoutMissing'] as const) {
+    const value: unknown = checked[field];
+    if (value !== undefined && typeof value !== 'boolean') throw invalidInput(field, 'it is true or false');
+  }
+  return checked;
+}
+
+/** The name of a model that a session is to have. */
+export function checkModelChange(change: { readonly model: string }): string {
+  if (!isObject(change)) throw invalidInput('change', 'it is an object');
+  if (typeof change.model !== 'string' || change.model === '') throw invalidInput('model', 'it is the name of a model');
+  return change.model;
+}
+
+/** A tool's name and what it is called with, as JSON has it. Throws PERDURE_INPUT_INVALID. */
+export function checkCall(name: unknown, input: unknown): readonly [name: string, input: JsonValue] {
+  return [checkText('name', name), asJson('input', input)];
+}
+
+/** A value as it is read back from its JSON: members that JSON cannot hold are left out. */
+function asJson(field: string, value: unknown): JsonValue {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value) as string | undefined;
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) throw invalidInput(field, 'it is no JSON value');
+  return JSON.parse(text) as JsonValue;
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function invalidInput(field: string, reason: string): PerdureError {
+  return new PerdureError('PERDURE_INPUT_INVALID', { field, reason });
+}
