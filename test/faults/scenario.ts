@@ -103,7 +103,39 @@ const stopping: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [everyContract, changes, stopping];
+/** A hook that is asked, a budget that warns and then refuses, another session that calls, and a wish to leave the node. */
+const governed: Scenario = {
+  name: 'budgets, hooks and the cluster',
+  script: {
+    rules: [
+      { when: { userTextContains: 'spend', toolResults: 0 }, answer: { calls: [call('peek', 'i')] } },
+      { answer: { text: 'spent' } },
+    ],
+  },
+  async drive(session) {
+    session.registerHook('look', 'pre_tool_use', null, null, () => Promise.resolve(null));
+    session.setBudgetGuard({
+      checkBeforeLlm: () => ({ decision: 'soft', resource: 'llm_tokens', consumed: 8, limit: 10 }),
+    });
+    await session.emit({ type: 'peer_invocation', from_session_id: 'another' });
+    const first = await session.prompt({ query: 'spend', promptId: 'p-1' });
+    await session.resume();
+    await first.finished;
+    session.setBudgetGuard({
+      checkBeforeLlm: () => ({ decision: 'deny', resource: 'llm_tokens', reason: 'nothing is left' }),
+    });
+    const refused = await session.prompt({ query: 'too much', promptId: 'p-2' });
+    await refused.finished;
+    session.setBudgetGuard(null);
+    await session.emit({ type: 'passivation_requested', reason: 'manual' });
+    const last = await session.prompt({ query: 'spend again', promptId: 'p-3' });
+    const again = await session.resume();
+    await again?.finished;
+    await last.finished;
+  },
+};
+
+export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed];
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
 export function scenarioTools(workspace: string, log: string): Tools {

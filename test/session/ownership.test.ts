@@ -69,7 +69,7 @@ describe('two nodes with one session [P4]', () => {
     await a.runtime.dispose();
   });
 
-  test('a change that another node asks for is applied by the owner, and told; also when the owner is gone', async () => {
+  test('a change that another node asks for is applied by the owner and told, also when that is gone', async () => {
     const store = new MemoryEventStore();
     const model = () => new ScriptedModel([{ text: 'one' }]);
     const a = await node(store, 'a', model());

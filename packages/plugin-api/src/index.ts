@@ -79,6 +79,12 @@ export type {
   Sessions,
   SessionSummary,
 } from './session/agent.js';
+export type {
+  BudgetThresholdEvent,
+  ClusterEvent,
+  PassivationEvent,
+  PeerInvocationEvent,
+} from './session/cluster-event.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
 export type {

@@ -72,6 +72,18 @@ const tellers: { readonly [Type in CoreType]?: Teller<Type> } = {
     const error = () => ({ error_type, error_code, error_message, context: about }) as const;
     return [settled, { event: 'on_error', payload: error, target }];
   },
+  BudgetThresholdHit: (fact) => [{ event: 'budget_threshold_hit', payload: () => fact }],
+  PassivationRequested: ({ reason, deadlineMs }) => {
+    const payload = { reason, ...(deadlineMs === undefined ? {} : { deadline_ms: deadlineMs }) };
+    return [{ event: 'passivation_requested', payload: () => payload }];
+  },
+  PeerInvoked: ({ fromSessionId, fromTenantId, correlationId }) => {
+    const tenant = fromTenantId === undefined ? {} : { from_tenant_id: fromTenantId };
+    const correlation = correlationId === undefined ? {} : { correlation_id: correlationId };
+    return [
+      { event: 'peer_invocation', payload: () => ({ from_session_id: fromSessionId, ...tenant, ...correlation }) },
+    ];
+  },
   HistoryCompacted: ({ summarised, kept }) => {
     const before = summarised + kept;
     const after = { message_count_before: before, message_count_after: kept + 1, summary_generated: true };

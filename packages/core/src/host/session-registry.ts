@@ -1,5 +1,5 @@
 import { keyText, type Labels, type SessionKey } from '@perdure/events';
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -48,6 +48,8 @@ class RegisteredHome implements SessionHome {
   private loading: Promise<LoadedSession> | undefined;
   private loaded: LoadedSession | undefined;
   private closing: Promise<void> | undefined;
+  /** The session leaving this node; it may be opened here again behind that. */
+  private unloading: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly services: HostServices,
@@ -75,10 +77,12 @@ class RegisteredHome implements SessionHome {
   load(): Promise<LoadedSession> {
     if (this.closing !== undefined)
       return Promise.reject(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
-    this.loading ??= this.open().catch((error: unknown) => {
-      this.loading = undefined;
-      throw error;
-    });
+    this.loading ??= this.unloading
+      .then(() => this.open())
+      .catch((error: unknown) => {
+        this.loading = undefined;
+        throw error;
+      });
     return this.loading;
   }
 
@@ -91,10 +95,24 @@ class RegisteredHome implements SessionHome {
   private async open(): Promise<LoadedSession> {
     await this.services.opening.enter();
     this.loaded = await openSession(this.services, this.agentId, this.config, () => this.additions.view(this.view()));
-    return this.loaded;
+    const { loaded } = this;
+    void loaded.passivation.due.then(() => this.unload(loaded));
+    return loaded;
+  }
+
+  /** The session leaves this node, and the handle stays: its next use opens the session again. */
+  private unload(loaded: LoadedSession): void {
+    if (this.loaded !== loaded || this.closing !== undefined) return;
+    this.loaded = undefined;
+    this.loading = undefined;
+    this.unloading = loaded.close(0, 'passivated').catch((error: unknown) => {
+      const reason = reasonOf(error);
+      this.logger.log('warn', 'A session could not be let go.', { session: this.key.id, reason });
+    });
   }
 
   private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
+    await this.unloading;
     const loaded = await this.loading?.catch(() => undefined);
     await loaded?.close(this.services.config.closeGraceMs, reason);
   }

@@ -226,8 +226,8 @@ export class AnswerBuilder {
 }
 
 /**
- * Texts of an answer are read as one. Where only their joint shows what must not be shown, they become one part, without
- * it.
+ * Texts of an answer are read as one. Where only their joint shows what must not be shown, they become one part,
+ * without it.
  */
 function withoutSplitSecret(parts: AnswerPart[], redaction: Redaction): AnswerPart[] {
   if (redaction.isEmpty) return parts;

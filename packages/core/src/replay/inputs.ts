@@ -27,7 +27,9 @@ export function isInput(
       return true;
     case 'RunEnded': {
       const { status } = fact.payload as PayloadOf<'RunEnded'>;
-      return status === 'handed-over' || status === 'superseded';
+      if (status === 'superseded') return true;
+      // A run is handed over for reasons of its node, or at the boundary that someone asked for.
+      return status === 'handed-over' && nextIntent(state, agent.parts.limits, IN_REPLAY).do !== 'hand-over';
     }
     case 'ToolCallDecided':
     case 'ToolCallStarted':

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { JsonValue, Labels, PayloadOf } from '@perdure/events';
+import { coreDefinition, coreTypes, type JsonValue, type Labels, type PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
   PerdureError,
@@ -18,6 +18,7 @@ import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
 import type { CommittedFact } from './journal.js';
 import { readCommitted } from './read-committed.js';
+import { Passivation } from './passivation.js';
 import { settledWithin } from './settled-within.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { missingParts } from './missing-parts.js';
@@ -27,15 +28,7 @@ import { currentTurn, type SessionState } from './session-state.js';
 import { TurnWaiters } from './turn-waiters.js';
 
 /** Facts that others append to a session that this node owns. */
-const INPUT_TYPES = [
-  'SessionRelabeled',
-  'OwnershipTaken',
-  'LateResultReported',
-  'PromptAccepted',
-  'PromptCancelled',
-  'StopRequested',
-  'ChangeRequested',
-];
+const INPUT_TYPES = coreTypes.filter((type) => ['input', 'take-over'].includes(coreDefinition(type).lane));
 
 /**
  * A session in this process: its fold, what follows its stream, and the executor while this node owns it. It may be
@@ -52,6 +45,8 @@ export class LoadedSession {
   private failure: PerdureError | undefined;
   private readonly waiters: TurnWaiters;
   private readonly hooks: HookTeller;
+  /** Tells when the session is to leave this node. */
+  readonly passivation: Passivation;
   private readonly hostCalls = new Set<Promise<unknown>>();
 
   constructor(
@@ -65,6 +60,7 @@ export class LoadedSession {
     // An owner elsewhere may die; whoever waits for a turn looks after it.
     this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
     this.hooks = new HookTeller(work, this.index, this.signal);
+    this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {

@@ -5,6 +5,7 @@ import {
   reasonOf,
   type BudgetGuard,
   type ChangeHandle,
+  type ClusterEvent,
   type EventsOptions,
   type HookConfig,
   type HookEvent,
@@ -28,6 +29,7 @@ import { readEvents } from '../live/event-reader.js';
 import { subscribeMutations } from '../live/mutations.js';
 import { acceptPrompt, stopEverything, type AcceptedPrompt } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
+import { addEvent, checkClusterEvent } from './emit-event.js';
 import type { LoadedSession } from './loaded-session.js';
 import { promptAfterHooks } from './prompt-hooks.js';
 import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
@@ -240,6 +242,12 @@ export class DurableSession implements Session {
 
   setBudgetGuard(guard: BudgetGuard | null): void {
     this.home.additions.setBudgetGuard(guard);
+  }
+
+  async emit(event: ClusterEvent): Promise<void> {
+    const checked = checkClusterEvent(event);
+    const { work } = await this.home.load();
+    await work.journal.commit((batch) => addEvent(batch, checked, work.env.clock.now()), 'input');
   }
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {

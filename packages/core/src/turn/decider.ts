@@ -35,6 +35,7 @@ export type Intent = FactIntent | EffectIntent | { readonly do: 'rest' };
 
 export type FactIntent =
   | { readonly do: 'start-run'; readonly turn: OpenTurn }
+  | { readonly do: 'hand-over'; readonly turn: OpenTurn }
   | { readonly do: 'end-run'; readonly turn: OpenTurn; readonly status: RunStatus; readonly failure?: Failure }
   | { readonly do: 'apply-change'; readonly change: PendingChange }
   | { readonly do: 'start-step'; readonly turn: OpenTurn; readonly joined: readonly string[] }
@@ -70,10 +71,12 @@ export function nextIntent(state: SessionState, limits: TurnLimits, process: Pro
     return { do: orphan.started.effect === 'read' ? 'settle-cancelled' : 'settle-unknown', call: orphan };
   }
   const turn = currentTurn(state);
-  if (turn === undefined) return betweenSteps(state) ?? { do: 'rest' };
+  const isLeaving = state.ownership.passivation !== undefined;
+  if (turn === undefined) return (isLeaving ? undefined : betweenSteps(state)) ?? { do: 'rest' };
   const run = activeRun(turn);
   if (run !== undefined && run.epoch !== state.ownership.epoch) return { do: 'recover-run', turn, runId: run.runId };
-  if (run === undefined) return { do: 'start-run', turn };
+  if (run === undefined) return isLeaving ? { do: 'rest' } : { do: 'start-run', turn };
+  if (isLeaving && turn.step === undefined && turn.stop === undefined) return { do: 'hand-over', turn };
   return turn.step === undefined ? atBoundary(state, turn, limits) : inStep(state, turn, turn.step, limits, process);
 }
 

@@ -2,11 +2,11 @@ import { errorMessage, isPerdureError, PerdureError, reasonOf } from '@perdure/p
 import { decideCall } from '../invoke/decide-call.js';
 import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
-import { currentTurn, activeRun } from '../session/session-state.js';
+import { currentTurn } from '../session/session-state.js';
 import { applyChange } from './apply-change.js';
 import { isFactIntent, nextIntent, type EffectIntent, type FactIntent } from './decider.js';
 import { EffectRunner, frozenAgent, type StepMemory } from './effect-runner.js';
-import { NODE, recordDecision, recordIntentOrEnd, type RecordContext } from './record-intent.js';
+import { handOver, recordDecision, recordIntentOrEnd, type RecordContext } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 
 /** A gate that waits answers later: the rules before it are asked now, the gate itself as an effect of its own. */
@@ -199,15 +199,4 @@ function withoutAnswer(
     retryable: false,
   };
   return [draftFact('ModelCallFailed', payload, answered.scope, answered.actor, epoch, work.batchContext)];
-}
-
-/** The run ends here and its turn goes on elsewhere. */
-function handOver(batch: FactBatch): void {
-  const turn = currentTurn(batch.state);
-  const run = turn && activeRun(turn);
-  if (turn === undefined || run === undefined || run.epoch !== batch.state.ownership.epoch) return;
-  const { runId } = run;
-  const { turnId, steps, usage } = turn;
-  const scope = { turnId, runId, stepId: turn.step?.stepId };
-  batch.add('RunEnded', { runId, turnId, status: 'handed-over', steps, usage }, scope, NODE);
 }

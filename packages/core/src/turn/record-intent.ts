@@ -31,6 +31,8 @@ export function recordIntent(batch: FactBatch, intent: FactIntent, context: Reco
       return startRun(batch, intent.turn, context);
     case 'end-run':
       return endRun(batch, intent);
+    case 'hand-over':
+      return handOver(batch);
     case 'apply-change':
       return context.applyChange(batch, intent.change);
     case 'start-step':
@@ -127,6 +129,16 @@ function endRun(batch: FactBatch, intent: Extract<FactIntent, { do: 'end-run' }>
     ...(failure && { failure }),
   };
   batch.add('RunEnded', fact, scope, NODE);
+}
+
+/** The run ends here and its turn goes on elsewhere. */
+export function handOver(batch: FactBatch): void {
+  const turn = currentTurn(batch.state);
+  const run = turn && activeRun(turn);
+  if (turn === undefined || run === undefined || run.epoch !== batch.state.ownership.epoch) return;
+  const { runId } = run;
+  const { turnId, steps, usage } = turn;
+  batch.add('RunEnded', { runId, turnId, status: 'handed-over', steps, usage }, scopeOf(batch), NODE);
 }
 
 function startStep(batch: FactBatch, intent: Extract<FactIntent, { do: 'start-step' }>, context: RecordContext): void {

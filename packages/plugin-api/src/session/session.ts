@@ -1,6 +1,7 @@
 import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
 import type { BudgetGuard } from '../ports/budget.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
+import type { ClusterEvent } from './cluster-event.js';
 import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
@@ -72,6 +73,9 @@ export interface Session {
    * at all.
    */
   setBudgetGuard(guard: BudgetGuard | null): void;
+
+  /** Tells the session something of the cluster around it, from any node. Resolves when it is a fact. */
+  emit(event: ClusterEvent): Promise<void>;
 
   /** Calls a tool as the trusted host: gates that guard against the model are passed by. */
   tool(name: string, input: JsonValue): Promise<ToolOutcome>;

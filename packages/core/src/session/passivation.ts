@@ -1,0 +1,37 @@
+import type { Journal } from './journal.js';
+import { activeRun, currentTurn } from './session-state.js';
+
+/**
+ * Sees to it that a session leaves this node when someone asked for it. `due` resolves when no run of this node is left
+ * in it, which is at a step boundary, or when the deadline is over.
+ */
+export class Passivation {
+  readonly due: Promise<void>;
+  private resolve: () => void = () => undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly isOwner: () => boolean,
+    signal: AbortSignal,
+  ) {
+    this.due = new Promise((resolve) => (this.resolve = resolve));
+    const end = journal.onCommit(() => this.look());
+    signal.addEventListener('abort', () => {
+      end();
+      clearTimeout(this.timer);
+    });
+  }
+
+  private look(): void {
+    const { state } = this.journal;
+    const { passivation, epoch } = state.ownership;
+    if (passivation === undefined || !this.isOwner()) return;
+    const turn = currentTurn(state);
+    const run = turn && activeRun(turn);
+    if (run?.epoch !== epoch) return this.resolve();
+    const { deadlineMs } = passivation;
+    // A deadline is a time of the world, not of the session.
+    if (deadlineMs !== undefined) this.timer ??= setTimeout(this.resolve, Math.max(0, deadlineMs - Date.now()));
+  }
+}
