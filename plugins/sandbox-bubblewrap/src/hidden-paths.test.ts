@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -141,6 +141,18 @@ describe.each(runtimeUsers)('paths of a runtime that is %s', (user) => {
     expect(stderr).toBe('');
     expect(exit.code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('a\nb\n');
+  });
+
+  test('no program can be left behind that becomes its owner', async () => {
+    const { workspace } = temporaryPlaces(user);
+    const file = join(workspace, 'owned');
+    writeFileSync(file, 'a', { mode: 0o755 });
+    giveToOrdinaryUser(file);
+    const script = `chmod 4755 owned; cp /usr/bin/id own; chmod u+s own; perl -e 'sysopen(F, "new", 65, 04755) or print "no: $!"'`;
+    const { stdout, stderr } = await enclosure.run(workspace, script);
+    expect(stderr.match(/Operation not permitted/g)).toHaveLength(2);
+    expect(stdout).toBe('no: Operation not permitted');
+    for (const name of ['owned', 'own']) expect(statSync(join(workspace, name)).mode & 0o7000).toBe(0);
   });
 
   test('settings and hooks of git that a command planted do nothing to the next one', async () => {

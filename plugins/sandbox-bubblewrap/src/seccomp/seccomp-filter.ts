@@ -1,9 +1,9 @@
-import type { Architecture } from './system-calls.js';
+import type { Architecture, ModeCall } from './system-calls.js';
 
 /** Codes of instructions: load a word, return, and jumps that compare with a constant. */
 const [LOAD, RETURN, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT] = [0x20, 0x06, 0x15, 0x35, 0x45];
 /** Where the kernel puts what a filter is asked about. Of arguments only the lower half counts here. */
-const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
+const [NUMBER, ARCHITECTURE, ARGUMENTS, ARGUMENT_SIZE] = [0, 4, 16, 8];
 const [ALLOW, KILL_PROCESS, FAIL] = [0x7fff0000, 0x80000000, 0x00050000];
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
@@ -14,11 +14,16 @@ const FAMILIES = [1, 2, 10, 16];
 /** TIOCSTI and TIOCLINUX type into the terminal of others. */
 const TYPING = [0x5412, 0x541c];
 
+/** A program that becomes its owner, left behind in a workspace, would be a trap for other users of the machine. */
+const SET_USER_ID = 0o4000;
+/** O_CREAT and O_TMPFILE: only with one of them a mode is more than what happens to be there. */
+const CREATES = 0x00400040;
+
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
 
 /** The filter of system calls that a command runs under, as the kernel takes it. */
 export function seccompFilter(architecture: Architecture): Buffer {
-  const { audit, clone, socket, ioctl, refused, missing, firstForeign } = architecture;
+  const { audit, clone, socket, ioctl, modes, refused, missing, firstForeign } = architecture;
   const program: readonly Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE],
     [IF_EQUAL, 1, 0, audit],
@@ -27,19 +32,20 @@ export function seccompFilter(architecture: Architecture): Buffer {
     ...(firstForeign === undefined ? [] : answerIf(IF_AT_LEAST, firstForeign, FAIL | ENOSYS)),
     ...refused.flatMap((number) => answerIf(IF_EQUAL, number, FAIL | EPERM)),
     ...missing.flatMap((number) => answerIf(IF_EQUAL, number, FAIL | ENOSYS)),
-    ...forCall(clone, FIRST_ARGUMENT, [...answerIf(IF_ANY_BIT, NEW_NAMESPACES, FAIL | EPERM)], ALLOW),
+    ...forCall(clone, 0, answerIf(IF_ANY_BIT, NEW_NAMESPACES, FAIL | EPERM), ALLOW),
     ...forCall(
       socket,
-      FIRST_ARGUMENT,
+      0,
       FAMILIES.flatMap((family) => answerIf(IF_EQUAL, family, ALLOW)),
       FAIL | EAFNOSUPPORT,
     ),
     ...forCall(
       ioctl,
-      SECOND_ARGUMENT,
+      1,
       TYPING.flatMap((request) => answerIf(IF_EQUAL, request, FAIL | EPERM)),
       ALLOW,
     ),
+    ...modes.flatMap(refuseSetUserId),
     [RETURN, 0, 0, ALLOW],
   ];
   return encode(program);
@@ -59,7 +65,22 @@ function forCall(
   rules: readonly Instruction[],
   answer: number,
 ): readonly Instruction[] {
-  return [[IF_EQUAL, 0, rules.length + 2, number], [LOAD, 0, 0, argument], ...rules, [RETURN, 0, 0, answer]];
+  return [[IF_EQUAL, 0, rules.length + 2, number], loadArgument(argument), ...rules, [RETURN, 0, 0, answer]];
+}
+
+function refuseSetUserId({ number, mode, flags }: ModeCall): readonly Instruction[] {
+  const refuse = answerIf(IF_ANY_BIT, SET_USER_ID, FAIL | EPERM);
+  if (flags === undefined) return forCall(number, mode, refuse, ALLOW);
+  const refuseNew: readonly Instruction[] = [
+    [IF_ANY_BIT, 0, refuse.length + 1, CREATES],
+    loadArgument(mode),
+    ...refuse,
+  ];
+  return forCall(number, flags, refuseNew, ALLOW);
+}
+
+function loadArgument(place: number): Instruction {
+  return [LOAD, 0, 0, ARGUMENTS + place * ARGUMENT_SIZE];
 }
 
 function encode(program: readonly Instruction[]): Buffer {

@@ -5,12 +5,21 @@ export interface Architecture {
   readonly clone: number;
   readonly socket: number;
   readonly ioctl: number;
+  /** Calls that set the mode of a file, each with the place of the mode among its arguments. */
+  readonly modes: readonly ModeCall[];
   /** Calls that no command needs and that reach beyond namespaces, or open more of the kernel than they are worth. */
   readonly refused: readonly number[];
   /** Calls that programs have another way for when they are told that they do not exist. */
   readonly missing: readonly number[];
   /** From here on numbers belong to another binary interface with calls of its own. */
   readonly firstForeign?: number;
+}
+
+export interface ModeCall {
+  readonly number: number;
+  readonly mode: number;
+  /** The place of the flags without which the mode means nothing. */
+  readonly flags?: number;
 }
 
 /** One row for each call: on x64, on arm64. These numbers never change. */
@@ -58,8 +67,33 @@ const REFUSED: readonly (readonly [x64: number, arm64: number | undefined])[] = 
   [154, undefined], // modify_ldt
 ];
 
-/** clone3 keeps its flags in memory, where no filter can look. The rings do what other calls do, unseen by filters. */
-const MISSING = [435, 425, 426, 427]; // clone3, io_uring_setup, io_uring_enter, io_uring_register
+const OPEN_X64: readonly ModeCall[] = [
+  { number: 2, flags: 1, mode: 2 }, // open
+  { number: 85, mode: 1 }, // creat
+  { number: 257, flags: 2, mode: 3 }, // openat
+  { number: 133, mode: 1 }, // mknod
+  { number: 259, mode: 2 }, // mknodat
+];
+const OPEN_ARM64: readonly ModeCall[] = [
+  { number: 56, flags: 2, mode: 3 }, // openat
+  { number: 33, mode: 2 }, // mknodat
+];
+const CHANGE_X64: readonly ModeCall[] = [
+  { number: 90, mode: 1 }, // chmod
+  { number: 91, mode: 1 }, // fchmod
+  { number: 268, mode: 2 }, // fchmodat
+  { number: 452, mode: 2 }, // fchmodat2
+];
+const CHANGE_ARM64: readonly ModeCall[] = [
+  { number: 52, mode: 1 }, // fchmod
+  { number: 53, mode: 2 }, // fchmodat
+  { number: 452, mode: 2 }, // fchmodat2
+];
+
+/**
+ * clone3 and openat2 keep what counts in memory, where no filter can look. The rings do what other calls do, unseen.
+ */
+const MISSING = [435, 437, 425, 426, 427]; // clone3, openat2, io_uring_setup, io_uring_enter, io_uring_register
 
 const architectures: Readonly<Record<string, Architecture>> = {
   x64: {
@@ -67,6 +101,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
     clone: 56,
     socket: 41,
     ioctl: 16,
+    modes: [...OPEN_X64, ...CHANGE_X64],
     refused: REFUSED.map(([x64]) => x64),
     missing: MISSING,
     firstForeign: 0x40000000,
@@ -76,6 +111,7 @@ const architectures: Readonly<Record<string, Architecture>> = {
     clone: 220,
     socket: 198,
     ioctl: 29,
+    modes: [...OPEN_ARM64, ...CHANGE_ARM64],
     refused: REFUSED.flatMap(([, arm64]) => (arm64 === undefined ? [] : [arm64])),
     missing: MISSING,
   },

@@ -29,12 +29,13 @@ export async function openHost({ outside }: Places, user: RuntimeUser): Promise<
   };
   const socketPath = join(outside, 'host.sock');
   const abstractName = `perdure-sandbox-test-${process.pid}-${user}`;
-  const servers = [await listen(0), await listen(socketPath), await listen(`\0${abstractName}`)];
+  const network = await listen(0);
+  const servers = [network, await listen(socketPath), await listen(`\0${abstractName}`)];
   giveToOrdinaryUser(socketPath);
   const ids = process.geteuid?.() === 0 && user === 'ordinary' ? { uid: 65534, gid: 65534 } : {};
   const victim = spawn('/usr/bin/sleep', ['600'], { stdio: 'ignore', cwd: '/', ...ids });
   return {
-    port: (servers[0]?.address() as AddressInfo).port,
+    port: (network.address() as AddressInfo).port,
     socketPath,
     abstractName,
     victim,
