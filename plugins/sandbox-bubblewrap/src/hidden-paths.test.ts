@@ -148,7 +148,8 @@ describe.each(runtimeUsers)('paths of a runtime that is %s', (user) => {
     const file = join(workspace, 'owned');
     writeFileSync(file, 'a', { mode: 0o755 });
     giveToOrdinaryUser(file);
-    const script = `chmod 4755 owned; cp /usr/bin/id own; chmod u+s own; perl -e 'sysopen(F, "new", 65, 04755) or print "no: $!"'`;
+    const script = `chmod 4755 owned; cp /usr/bin/id own; chmod u+s own
+      perl -e 'sysopen(F, "new", 65, 04755) or print "no: $!"'`;
     const { stdout, stderr } = await enclosure.run(workspace, script);
     expect(stderr.match(/Operation not permitted/g)).toHaveLength(2);
     expect(stdout).toBe('no: Operation not permitted');
@@ -158,8 +159,10 @@ describe.each(runtimeUsers)('paths of a runtime that is %s', (user) => {
   test('settings and hooks of git that a command planted do nothing to the next one', async () => {
     const { workspace, outside } = temporaryPlaces(user);
     const plant = `
-      git init -q . && git config core.fsmonitor 'cat ${outside}/secret.txt' && git config user.email a@b && git config user.name a
-      printf '#!/bin/sh\\ncat ${outside}/secret.txt; echo hook ran as $(id -u)' >.git/hooks/post-commit && chmod +x .git/hooks/post-commit
+      git init -q . && git config core.fsmonitor 'cat ${outside}/secret.txt'
+      git config user.email a@b; git config user.name a
+      printf '#!/bin/sh\\ncat ${outside}/secret.txt; echo hook ran as $(id -u)' >.git/hooks/post-commit
+      chmod +x .git/hooks/post-commit
       echo a >a && git add a && git commit -qm a && git log --oneline | wc -l`;
     const { stdout, stderr } = await enclosure.run(workspace, plant);
     expect(stdout + stderr).not.toContain(SECRET);

@@ -30,7 +30,7 @@ const DROPPING_CAPABILITIES = ['setuid', 'setgid', 'setpcap'];
 /** Shared memory of programs that need it, such as browsers; as much as containers usually have. */
 const MOST_SHARED_BYTES = 64 * 1024 * 1024;
 
-/** The options of bwrap, in the order in which it mounts. They are handed over by a descriptor, for `ps` to show none. */
+/** The options of bwrap, in the order in which it mounts. They go by a descriptor, so that `ps` shows none. */
 export function sandboxArguments(plan: SandboxPlan, descriptors: Descriptors): readonly string[] {
   const { command, held, view } = plan;
   const { temporaryBytes } = command.limits;

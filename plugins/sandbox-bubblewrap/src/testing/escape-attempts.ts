@@ -13,6 +13,11 @@ function call([x64, arm64]: readonly [number, number], args: string): string {
   return `perl -e '$r = syscall(${number}, ${args}); print $r < 0 ? "refused $!" : "ESCAPED"'`;
 }
 
+/** Tries something in perl that is true when it works. */
+function attempt(expression: string): string {
+  return `perl -MSocket -e 'print ${expression} ? "ESCAPED" : "refused $!"'`;
+}
+
 const [GONE, READ_ONLY, REFUSED] = [/No such file or directory/, /Read-only file system/, /not permitted|denied/i];
 
 export const escapeAttempts: readonly EscapeAttempt[] = [
@@ -107,14 +112,14 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   { name: 'looks for disks', script: 'ls /dev/vda /dev/sda /dev/mem /dev/kmsg /dev/fuse', meets: GONE },
   {
     name: 'types into a terminal',
-    script: `perl -e '$c = "x"; print ioctl(STDIN, 0x5412, $c) ? "ESCAPED" : "refused $!"'; ls -l /dev/tty; echo x >/dev/tty`,
+    script: attempt('ioctl(STDIN, 0x5412, $c = "x")') + '; ls -l /dev/tty; echo x >/dev/tty',
     meets: /refused.*not permitted/,
   },
   // Rights.
   {
     name: 'runs a program that is root by its mode',
-    script:
-      'for p in su mount passwd; do stat -c %A /usr/bin/$p; done; cp /usr/bin/id .; chmod 4755 id; ./id -u; [ "$(./id -u)" = 0 ] && echo ESCAPED; su -c "echo ESCAPED"',
+    script: `for p in su mount passwd; do stat -c %A /usr/bin/$p; done
+      cp /usr/bin/id .; chmod 4755 id; ./id -u; [ "$(./id -u)" = 0 ] && echo ESCAPED; su -c "echo ESCAPED"`,
     meets: /65534|1000|\d+/,
   },
   {
@@ -142,8 +147,8 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'traces the init of the sandbox',
-    script:
-      'cat /proc/1/environ /proc/1/mem /proc/1/maps | grep -c HOST; cat /proc/1/cmdline | tr "\\0" " " | grep -c -- "--set[e]nv"',
+    script: `cat /proc/1/environ /proc/1/mem /proc/1/maps | grep -c HOST
+      tr "\\0" " " </proc/1/cmdline | grep -c -- "--set[e]nv"`,
     meets: /^0\n0\n/,
   },
   {
@@ -159,8 +164,8 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'uses descriptors that were left open',
-    script:
-      'for f in $(seq 3 400); do [ -e /proc/$$/fd/$f ] && [ $f != 255 ] && echo ESCAPED $f; done; ls /proc/self/fd | tr "\\n" " "',
+    script: `for f in $(seq 3 400); do [ -e /proc/$$/fd/$f ] && [ $f != 255 ] && echo ESCAPED $f; done
+      ls /proc/self/fd | tr "\\n" " "`,
     meets: /^0 1 2 3 /,
   },
   { name: 'reads what nobody typed', script: 'read -r line; echo "read <$line> $?"', meets: /read <> 1/ },
@@ -178,12 +183,12 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'connects to a socket of the host',
-    script: `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); print connect(S, sockaddr_un("@SOCKET@")) ? "ESCAPED" : "refused $!"'`,
+    script: attempt('socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un("@SOCKET@"))'),
     meets: /refused No such file/,
   },
   {
     name: 'connects to an abstract socket of the host',
-    script: `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); print connect(S, pack("S", 1) . "\\0@ABSTRACT@") ? "ESCAPED" : "refused $!"'`,
+    script: attempt('socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("S", 1) . "\\0@ABSTRACT@")'),
     meets: /refused Connection refused/,
   },
   {
@@ -215,8 +220,8 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'fills its home and shared memory',
-    script:
-      'for i in 1 2 3 4; do head -c 7M /dev/zero >~/$i; head -c 7M /dev/zero >/dev/shm/$i; done; [ -e /dev/shm/4 ] && wc -c /dev/shm/4',
+    script: `for i in 1 2 3 4; do head -c 7M /dev/zero >~/$i; head -c 7M /dev/zero >/dev/shm/$i; done
+      [ -e /dev/shm/4 ] && wc -c /dev/shm/4`,
     meets: /No space left/,
   },
   {
@@ -237,8 +242,8 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'lifts its limits',
-    script:
-      'ulimit -u 10000 && echo ESCAPED; ulimit -f unlimited && echo ESCAPED; prlimit --pid $$ --nproc=10000 && echo ESCAPED',
+    script: `ulimit -u 10000 && echo ESCAPED; ulimit -f unlimited && echo ESCAPED
+      prlimit --pid $$ --nproc=10000 && echo ESCAPED`,
     meets: REFUSED,
   },
   { name: 'dumps its core', script: 'ulimit -c; kill -SEGV $$', meets: /^0\n/ },
