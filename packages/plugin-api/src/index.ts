@@ -63,6 +63,15 @@ export type {
   ProjectionStore,
   RowOptions,
 } from './ports/projection-store.js';
+export type {
+  Sandbox,
+  SandboxCommand,
+  SandboxedProcess,
+  SandboxExit,
+  SandboxIssue,
+  SandboxLimits,
+  SandboxReport,
+} from './ports/sandbox.js';
 export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
 export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
 export type { Reconciliation, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
@@ -126,6 +135,7 @@ export {
   PERMISSION,
   PROJECTION_STORE,
   REDACTORS,
+  SANDBOX,
   SNAPSHOT_STORE,
   SYSTEM_BLOCKS,
   TOOLS,

@@ -8,6 +8,7 @@ import type { HostEnv } from './ports/host-env.js';
 import type { ModelSource } from './ports/model.js';
 import type { NodePresence } from './ports/node-presence.js';
 import type { ProjectionStore } from './ports/projection-store.js';
+import type { Sandbox } from './ports/sandbox.js';
 import type { SnapshotStore } from './ports/snapshot-store.js';
 import type { SystemBlockSource } from './ports/system-block.js';
 import type { ToolSource } from './ports/tool.js';
@@ -48,6 +49,8 @@ export const MODELS = manyToken<ModelSource>('models', 'agent');
 export const TOOLS = manyToken<ToolSource>('tools', 'agent');
 /** Workspace folders. */
 export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
+/** Closes in the commands that tools run. */
+export const SANDBOX = oneToken<Sandbox>('sandbox', 'runtime');
 /** Text of the system prompt. */
 export const SYSTEM_BLOCKS = manyToken<SystemBlockSource>('system-blocks', 'agent');
 

@@ -95,6 +95,8 @@ export const errorTable = {
   PERDURE_BUDGET_EXHAUSTED: refused('The budget of "{resource}" is exhausted: {reason}.', 429),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
+  PERDURE_SANDBOX_UNAVAILABLE: unavailable('No command can be closed in here: {reason}.', false),
+  PERDURE_SANDBOX_PATH: refused('The sandbox does not open "{path}": {reason}.'),
 
   // Stores.
   PERDURE_STORE_UNAVAILABLE: unavailable('The store cannot be used: {reason}.'),

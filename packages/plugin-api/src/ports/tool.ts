@@ -16,7 +16,7 @@ export interface Tool {
   reconcile?(input: never, context: ToolContext): Promise<Reconciliation>;
   /** The texts that permission patterns are matched with: a path, a command. The arguments as JSON when absent. */
   permissionSubjects?(input: never): readonly string[];
-  /** Why a person must agree to this call, whatever the rules say; `undefined` when they need not. */
+  /** Why a person must agree to this call, whatever the rules say; `undefined` when nobody must. */
   confirmation?(input: never): string | undefined;
   /** The call fails after this many milliseconds; there is no limit when absent. */
   readonly timeoutMs?: number;
