@@ -103,7 +103,7 @@ const stopping: Scenario = {
   },
 };
 
-/** A hook that is asked, a budget that warns and then refuses, another session that calls, and a wish to leave the node. */
+/** A hook that is asked, a budget that warns and refuses, another session that calls, and a wish to leave the node. */
 const governed: Scenario = {
   name: 'budgets, hooks and the cluster',
   script: {

@@ -96,7 +96,7 @@ describe('a registered secret [P16]', () => {
     }
   });
 
-  test('is taken out of every other outlet: names, split texts, URLs, instructions, reasons, ids, reports', async () => {
+  test('is taken out of every outlet: names, split texts, URLs, instructions, reasons, ids, reports', async () => {
     const logged: string[] = [];
     const path = join(folder, 'outlets.db');
     const gate = definePlugin({

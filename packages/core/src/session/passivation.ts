@@ -31,7 +31,9 @@ export class Passivation {
     const run = turn && activeRun(turn);
     if (run?.epoch !== epoch) return this.resolve();
     const { deadlineMs } = passivation;
-    // A deadline is a time of the world, not of the session.
-    if (deadlineMs !== undefined) this.timer ??= setTimeout(this.resolve, Math.max(0, deadlineMs - Date.now()));
+    if (deadlineMs === undefined) return;
+    // A deadline is a time of the world; the session's own clock may stand still.
+    const now = performance.timeOrigin + performance.now();
+    this.timer ??= setTimeout(this.resolve, Math.max(0, deadlineMs - now));
   }
 }

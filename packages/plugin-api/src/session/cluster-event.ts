@@ -13,8 +13,8 @@ export interface BudgetThresholdEvent {
 }
 
 /**
- * The session is to leave the node that has it: its owner goes to the next step boundary, or as far as it comes until the
- * deadline, and lets it go there. Nothing is lost; whoever resumes the session goes on.
+ * The session is to leave the node that has it: its owner goes to the next step boundary, or as far as it comes until
+ * the deadline, and lets it go there. Nothing is lost; whoever resumes the session goes on.
  */
 export interface PassivationEvent {
   readonly type: 'passivation_requested';
