@@ -81,16 +81,16 @@ export const requirements: readonly Requirement[] = [
     promise:
       'Every model call and every effect pass one invoker each; no decision in a gate is a deny and leaves a fact.',
     due: 'control',
-    tests: [],
-    deferred: 'hooks, guards and approvals as gates of every origin',
+    tests: ['test/session/host-calls.test.ts', 'test/session/hooks.test.ts', 'test/session/budget.test.ts'],
+    deferred: 'calls nested in others and delegated ones, and the matrix of all origins and gates',
   },
   {
     id: 'P9',
     promise:
       'An approval or question is durable before it is shown, bound to its call, answered once, survives restart.',
     due: 'control',
-    tests: [],
-    deferred: 'approvals and questions as facts',
+    tests: ['test/session/approvals.test.ts'],
+    deferred: 'questions; waiting sessions that hold no memory',
   },
   {
     id: 'P10',

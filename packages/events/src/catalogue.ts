@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { approvalRefused, approvalRequested, approvalResolved } from './approval.js';
 import { artifactStored, historyCompacted, systemSnapshotTaken } from './context.js';
 import { budgetThresholdHit, passivationRequested, peerInvoked } from './cluster.js';
 import type { EventDefinition } from './define-event.js';
@@ -24,6 +25,8 @@ export const catalogue = {
   PromptCancelled: promptCancelled,
   StopRequested: stopRequested,
   ChangeRequested: changeRequested,
+  ApprovalResolved: approvalResolved,
+  ApprovalRefused: approvalRefused,
   PeerInvoked: peerInvoked,
   BudgetThresholdHit: budgetThresholdHit,
   RunStarted: runStarted,
@@ -35,6 +38,7 @@ export const catalogue = {
   ModelCallFailed: modelCallFailed,
   ModelCallDenied: modelCallDenied,
   AnswerInterrupted: answerInterrupted,
+  ApprovalRequested: approvalRequested,
   ToolCallDecided: toolCallDecided,
   ToolCallStarted: toolCallStarted,
   ToolCallSettled: toolCallSettled,

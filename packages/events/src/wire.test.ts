@@ -20,6 +20,7 @@ function fixture(type: CoreType): object {
 
 /** What leads to the other wire types of facts that have several. */
 const variants: Partial<Record<CoreType, readonly object[]>> = {
+  ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
   ToolCallDecided: [{ decision: 'allow', gates: [] }],

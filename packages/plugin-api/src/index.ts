@@ -4,6 +4,7 @@ export { errorMessage, isPerdureError, PerdureError, reasonOf } from './errors/p
 export type { ErrorData } from './errors/perdure-error.js';
 export { definePlugin, PLUGIN_API } from './plugin.js';
 export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js';
+export type { ApprovalPolicy } from './ports/approval.js';
 export type { ArtifactStore, ByteRange } from './ports/artifact-store.js';
 export type {
   BudgetDecision,
@@ -94,6 +95,7 @@ export type {
   PassivationEvent,
   PeerInvocationEvent,
 } from './session/cluster-event.js';
+export type { Interaction, InteractionResponse } from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
 export type {
@@ -120,6 +122,7 @@ export { manyToken, oneToken } from './token.js';
 export type { Cardinality, Scope, Token, TokenValue } from './token.js';
 export {
   AGENTS,
+  APPROVAL,
   ARTIFACT_STORE,
   ASKER,
   CLI_COMMANDS,

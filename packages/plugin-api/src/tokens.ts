@@ -1,4 +1,5 @@
 import type { EventDefinition, Upcaster } from '@perdure/events';
+import type { ApprovalPolicy } from './ports/approval.js';
 import type { ArtifactStore } from './ports/artifact-store.js';
 import type { CliCommand, HttpRoute, Logger } from './ports/entry.js';
 import type { EventStore } from './ports/event-store.js';
@@ -57,7 +58,9 @@ export const SYSTEM_BLOCKS = manyToken<SystemBlockSource>('system-blocks', 'agen
 // Governance.
 /** Rules that allow, deny or leave calls open. Without one, every call of a model is left open. */
 export const PERMISSION = oneToken<PermissionPolicy>('permission', 'runtime');
-/** Someone to ask about calls that are left open. Without one they are denied. */
+/** What happens to calls that are left open: with one, people answer from anywhere. */
+export const APPROVAL = oneToken<ApprovalPolicy>('approval', 'runtime');
+/** Someone of this process to ask about calls that are left open, without approval. Without both they are denied. */
 export const ASKER = oneToken<Asker>('asker', 'runtime');
 /** Further checks of every call. */
 export const GATES = manyToken<Gate>('gates', 'agent');

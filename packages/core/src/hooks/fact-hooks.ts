@@ -72,6 +72,11 @@ const tellers: { readonly [Type in CoreType]?: Teller<Type> } = {
     const error = () => ({ error_type, error_code, error_message, context: about }) as const;
     return [settled, { event: 'on_error', payload: error, target }];
   },
+  ApprovalRequested: ({ callId, name, reason }) => {
+    const message = reason ?? `May "${name}" be called?`;
+    const payload = { confirmation_type: 'approval', message, interaction_id: callId } as const;
+    return [{ event: 'on_confirmation', payload: () => payload }];
+  },
   BudgetThresholdHit: (fact) => [{ event: 'budget_threshold_hit', payload: () => fact }],
   PassivationRequested: ({ reason, deadlineMs }) => {
     const payload = { reason, ...(deadlineMs === undefined ? {} : { deadline_ms: deadlineMs }) };

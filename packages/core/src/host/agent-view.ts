@@ -1,5 +1,6 @@
 import type {
   AgentLimits,
+  ApprovalPolicy,
   Asker,
   BudgetGuard,
   Gate,
@@ -32,6 +33,7 @@ export interface AgentParts {
   readonly hooks: readonly Hook[];
   readonly permission: PermissionPolicy | undefined;
   readonly asker: Asker | undefined;
+  readonly approval: ApprovalPolicy | undefined;
   readonly budgetGuard: BudgetGuard | undefined;
   readonly streaming: boolean;
   readonly limits: Required<Omit<AgentLimits, 'maxOutputTokens'>> & { readonly maxOutputTokens: number | undefined };

@@ -1,5 +1,6 @@
 import { sessionStream, type RecordedFact } from '@perdure/events';
 import {
+  APPROVAL,
   GATES,
   HOOKS,
   ASKER,
@@ -166,6 +167,7 @@ export class RuntimeAgent implements Agent {
       hooks: many(HOOKS),
       permission: container.find(PERMISSION),
       asker: container.find(ASKER),
+      approval: container.find(APPROVAL),
       budgetGuard: this.options.budgetGuard,
       streaming: this.config.streaming,
       limits: this.config.limits,

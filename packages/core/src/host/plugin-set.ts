@@ -1,4 +1,5 @@
 import {
+  APPROVAL,
   ASKER,
   EVENT_STORE,
   GATES,
@@ -26,7 +27,7 @@ export interface PluginStatus {
 
 /** Without the first there are no sessions; without one of the others calls would pass that it is there to hold up. */
 const INDISPENSABLE: ReadonlySet<symbol> = new Set(
-  [EVENT_STORE, PERMISSION, ASKER, GATES, HOOKS, REDACTORS].map(({ key }) => key),
+  [EVENT_STORE, PERMISSION, APPROVAL, ASKER, GATES, HOOKS, REDACTORS].map(({ key }) => key),
 );
 
 /** How long plugins are waited for, in milliseconds: at set-up and at start, each, and when they stop. */

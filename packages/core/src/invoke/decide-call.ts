@@ -4,18 +4,21 @@ import type { BoundTool, ToolSet } from '../compose/tool-set.js';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { CallState } from '../session/session-state.js';
+import { answerDecision, gatesBehindApproval } from './gates/permission-gates.js';
 import type { GateContext, GatedCall, GateResult, GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';
 import { refuseLater } from './refuse-later.js';
 
 /** What all gates together said of a call. */
 export interface CallDecision {
-  readonly decision: 'allow' | 'deny';
+  readonly decision: 'allow' | 'deny' | 'ask';
   readonly gates: readonly GateDecision[];
   readonly effect: EffectContract;
   /** The arguments, when a gate rewrote them. */
   readonly input?: JsonValue;
   readonly argumentDigest: string;
+  /** What a person is to be told, when they are asked. */
+  readonly asks?: NonNullable<GateResult['asks']>;
   /** Limits that the call came near to or met. */
   readonly hits: readonly PayloadOf<'BudgetThresholdHit'>[];
 }
@@ -39,19 +42,28 @@ export interface CallGovernance {
  */
 export function decideCall(
   call: CallState,
-  { gates, tools, isTrusted }: CallGovernance,
+  { gates: all, tools, isTrusted }: CallGovernance,
   context: InvocationContext,
   ask: AskGate,
 ): CallDecision | Promise<CallDecision> {
   const bound = tools.tools.get(call.name);
   const effect = bound?.effect ?? 'once';
-  const decisions: GateDecision[] = [];
+  // What a person was shown and has answered is not asked again.
+  const answered = call.approval?.answer;
+  const gates = answered === undefined ? all : gatesBehindApproval(all);
+  const decisions: GateDecision[] =
+    answered === undefined ? [] : [...(call.approval?.gates ?? []), answerDecision(call.name, answered)];
   const hits: PayloadOf<'BudgetThresholdHit'>[] = [];
-  let rewritten: JsonValue | undefined;
+  let rewritten = call.approval === undefined ? undefined : call.input;
+  let asks: GateResult['asks'];
   let gated = gatedCall(call, bound, isTrusted, context);
 
   /** Whether the call ends here. */
-  const take = ({ decision, input, permission, hit }: GateResult): boolean => {
+  const take = ({ decision, input, permission, hit, asks: question }: GateResult): boolean => {
+    if (question !== undefined) {
+      asks = question;
+      return true;
+    }
     if (hit !== undefined) hits.push(hit);
     if (decision !== undefined) decisions.push(decision);
     if (decision?.decision === 'deny') return true;
@@ -74,14 +86,15 @@ export function decideCall(
     return result();
   };
   const result = (): CallDecision => ({
-    decision: decisions.some(({ decision }) => decision === 'deny') ? 'deny' : 'allow',
+    decision: asks !== undefined ? 'ask' : decisions.some(({ decision }) => decision === 'deny') ? 'deny' : 'allow',
+    ...(asks === undefined ? {} : { asks }),
     gates: decisions,
     effect,
     ...(rewritten === undefined ? {} : { input: rewritten }),
     argumentDigest: digestOf(canonicalJson(rewritten ?? call.invalidInput ?? call.input ?? {})),
     hits,
   });
-  return pass(0);
+  return answered?.decision === 'deny' ? result() : pass(0);
 }
 
 function gatedCall(

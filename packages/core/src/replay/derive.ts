@@ -44,7 +44,7 @@ export async function deriveFacts(
   const intent = nextIntent(state, agent.parts.limits, IN_REPLAY);
   if (intent.do === 'decide-call') {
     const decision = await decide(intent.call, state, recorded, context);
-    recordDecision(batch, intent.call, decision, agent.policy);
+    recordDecision(batch, intent.call, decision, agent, () => requestTime(recorded, agent));
   } else if (isFactIntent(intent)) {
     recordIntentOrEnd(batch, intent, {
       sessionId: session,
@@ -73,6 +73,12 @@ function decide(
     return decision === undefined ? {} : { decision, ...(input === undefined ? {} : { input }) };
   };
   return decideCall(call, agent.governance(context.workspace), context, fromRecord);
+}
+
+/** When a request was made, from when it expires. */
+function requestTime({ payload }: { readonly payload: unknown }, { parts }: AgentView): number {
+  const { expiresAt = 0 } = payload as Partial<PayloadOf<'ApprovalRequested'>>;
+  return expiresAt - (parts.approval?.expiresInMs ?? 0);
 }
 
 const silent = { log: () => undefined };

@@ -12,6 +12,9 @@ type StepFacts =
   | 'ModelCallFailed'
   | 'ModelCallDenied'
   | 'AnswerInterrupted'
+  | 'ApprovalRequested'
+  | 'ApprovalResolved'
+  | 'ApprovalRefused'
   | 'ToolCallDecided'
   | 'ToolCallStarted'
   | 'ToolCallSettled';
@@ -101,6 +104,30 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     next.messages = state.messages.push(message);
     return next;
   },
+
+  ApprovalRequested: (fact, state, place) => {
+    const { callId, name: _, input, ...about } = fact;
+    return updateCall(state, callId, (call) => {
+      const asked = copyCall(call);
+      asked.input = input;
+      asked.invalidInput = undefined;
+      asked.approval = { ...about, requestedAt: place.time };
+      return asked;
+    });
+  },
+
+  // The first answer counts, whoever else believed to have given one.
+  ApprovalResolved: ({ callId, argumentDigest, ...answer }, state) =>
+    updateCall(state, callId, (call) => {
+      const { approval } = call;
+      if (approval === undefined || approval.answer !== undefined) return call;
+      if (approval.argumentDigest !== argumentDigest) return call;
+      const answered = copyCall(call);
+      answered.approval = { ...approval, answer };
+      return answered;
+    }),
+
+  ApprovalRefused: (_, state) => state,
 
   ToolCallDecided: (fact, state) => {
     const denied = fact.gates.find(({ decision }) => decision === 'deny');

@@ -15,6 +15,7 @@ import { Executor } from '../turn/executor.js';
 import { hostCall } from '../turn/host-call.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
+import { ApprovalExpiry } from './approval-expiry.js';
 import type { FactBatch } from './fact-batch.js';
 import type { CommittedFact } from './journal.js';
 import { readCommitted } from './read-committed.js';
@@ -61,6 +62,12 @@ export class LoadedSession {
     this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
     this.hooks = new HookTeller(work, this.index, this.signal);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
+    new ApprovalExpiry(
+      work.journal,
+      () => work.env.clock.now(),
+      this.signal,
+      () => this.executor?.wake(),
+    ).look();
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {

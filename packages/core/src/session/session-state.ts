@@ -5,6 +5,7 @@ import type {
   EffectContract,
   Failure,
   FinishReason,
+  GateDecision,
   JsonValue,
   Labels,
   RunStatus,
@@ -117,12 +118,33 @@ export interface OpenStep {
   readonly results: number | undefined;
 }
 
+/** A person is asked about a call, or has answered. */
+export interface CallApproval {
+  readonly argumentDigest: string;
+  readonly effect: EffectContract;
+  readonly gates: readonly GateDecision[];
+  readonly policy: string;
+  readonly reason?: string;
+  readonly suggestion?: string;
+  readonly requestedAt: number;
+  readonly expiresAt?: number;
+  readonly onExpiry?: 'allow' | 'deny';
+  readonly answer?: {
+    readonly decision: 'allow' | 'deny';
+    readonly by: string;
+    readonly reason?: string;
+    readonly isExpiry?: true;
+  };
+}
+
 export interface CallState {
   readonly callId: string;
   readonly name: string;
   readonly origin: CallOrigin;
   readonly input: JsonValue | undefined;
   readonly invalidInput: string | undefined;
+  /** Absent when nobody was asked. */
+  readonly approval?: CallApproval;
   readonly decision:
     | {
         readonly decision: 'allow' | 'deny';

@@ -1,6 +1,5 @@
 import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
 import {
-  isPerdureError,
   PerdureError,
   reasonOf,
   type BudgetGuard,
@@ -11,6 +10,8 @@ import {
   type HookEvent,
   type HookHandler,
   type HookMatcher,
+  type Interaction,
+  type InteractionResponse,
   type MessagePage,
   type MessagesOptions,
   type Mutation,
@@ -30,6 +31,7 @@ import { subscribeMutations } from '../live/mutations.js';
 import { acceptPrompt, stopEverything, type AcceptedPrompt } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
 import { addEvent, checkClusterEvent } from './emit-event.js';
+import { pendingInteractions, respondTo } from './interactions.js';
 import type { LoadedSession } from './loaded-session.js';
 import { promptAfterHooks } from './prompt-hooks.js';
 import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
@@ -45,6 +47,7 @@ import {
   checkText,
 } from './session-input.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
+import { resumeRun } from './resume-run.js';
 import { turnHandle } from './turn-handle.js';
 import { turnStream } from './turn-stream.js';
 
@@ -107,33 +110,11 @@ export class DurableSession implements Session {
     checkText('runId', runId);
     // However many ask for one run, it is resumed once.
     if (this.resuming?.runId === runId) return this.resuming.result;
-    const result = this.exclusively('resumeRun', (loaded) => this.resumeLoaded(loaded, runId, checked));
+    const result = this.exclusively('resumeRun', (loaded) => resumeRun(loaded, runId, checked));
     if (this.conversation === 'resumeRun') this.resuming = { runId, result };
     return result.finally(() => {
       if (this.resuming?.result === result) this.resuming = undefined;
     });
-  }
-
-  private async resumeLoaded(loaded: LoadedSession, runId: string, options: ResumeOptions): Promise<TurnResult> {
-    const { journal } = loaded.work;
-    await journal.refresh();
-    const turnId = loaded.index.turnOfRunId(runId);
-    if (turnId === undefined) throw new PerdureError('PERDURE_RUN_NOT_FOUND', { run: runId });
-    const isGoingOnElsewhere = (): boolean => {
-      const run = loaded.index.openTurn(turnId)?.runs.at(-1);
-      // Another run of the turn, or an owner that came after this one: the run has, or will have, its successor.
-      return run === undefined || run.runId !== runId || (journal.state.ownership.epoch > run.epoch && !loaded.isOwner);
-    };
-    if (!isGoingOnElsewhere()) {
-      try {
-        await loaded.run({ ...options, insist: true });
-      } catch (error) {
-        if (!isPerdureError(error, 'PERDURE_SESSION_OWNED')) throw error;
-        await journal.refresh();
-        if (!isGoingOnElsewhere()) throw error;
-      }
-    }
-    return loaded.finished(turnId);
   }
 
   async resume(options?: ResumeOptions): Promise<TurnHandle | null> {
@@ -242,6 +223,14 @@ export class DurableSession implements Session {
 
   setBudgetGuard(guard: BudgetGuard | null): void {
     this.home.additions.setBudgetGuard(guard);
+  }
+
+  async interactions(): Promise<readonly Interaction[]> {
+    return pendingInteractions((await this.upToDate()).work.journal.state);
+  }
+
+  async respond(response: InteractionResponse): Promise<void> {
+    return respondTo(await this.home.load(), response);
   }
 
   async emit(event: ClusterEvent): Promise<void> {

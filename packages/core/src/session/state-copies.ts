@@ -60,12 +60,14 @@ export function copyStep(step: OpenStep): Draft<OpenStep> {
 }
 
 export function copyCall(call: CallState): Draft<CallState> {
+  const { approval } = call;
   return {
     callId: call.callId,
     name: call.name,
     origin: call.origin,
     input: call.input,
     invalidInput: call.invalidInput,
+    ...(approval === undefined ? {} : { approval }),
     decision: call.decision,
     started: call.started,
     settled: call.settled,

@@ -133,8 +133,12 @@ function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: Tur
     const unstarted = unsettled.find((call) => call.started === undefined);
     if (unstarted !== undefined) return { do: 'settle-cancelled', call: unstarted };
   }
-  const undecided = unsettled.find((call) => call.decision === undefined);
+  const open = unsettled.filter(({ decision }) => decision === undefined);
+  // All gates are asked before anyone is, so that requests are shown together.
+  const undecided =
+    open.find(({ approval }) => approval === undefined) ?? open.find(({ approval }) => approval?.answer);
   if (undecided !== undefined) return { do: 'decide-call', turn, step, call: undecided };
+  if (open.length > 0) return { do: 'rest' };
   for (const call of unsettled) {
     if (call.started === undefined || call.started.epoch === state.ownership.epoch || process.underWay.has(call.callId))
       continue;

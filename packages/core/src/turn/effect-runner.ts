@@ -17,7 +17,7 @@ import { startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
 import { invocationContextOf } from './invocation-context-of.js';
 import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
-import { decisionPayload, NODE } from './record-intent.js';
+import { approvalPayload, decisionPayload, NODE } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 
 /** What this process remembers of the step that it began, beside the facts of it. */
@@ -178,6 +178,8 @@ export class EffectRunner {
     // A question that the turn's end took away was not answered.
     if (context.signal.aborted) return [];
     const hits = decision.hits.map((hit) => this.fact('BudgetThresholdHit', hit, state));
+    const request = approvalPayload(intent.call, decision, agent, () => this.work.env.clock.now());
+    if (request !== undefined) return [...hits, this.fact('ApprovalRequested', request, state)];
     return [...hits, this.fact('ToolCallDecided', decisionPayload(intent.call, decision, agent.policy), state)];
   }
 

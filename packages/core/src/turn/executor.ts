@@ -51,7 +51,10 @@ export class Executor {
 
   /** Ends what is under way because its turn was asked to end. */
   stopTurn(turnId: string): void {
-    if (currentTurn(this.work.journal.state)?.turnId === turnId) this.effects.stop();
+    if (currentTurn(this.work.journal.state)?.turnId !== turnId) return;
+    this.effects.stop();
+    // A turn that waits for a person has nothing under way that would end.
+    this.wake();
   }
 
   /**
@@ -61,6 +64,8 @@ export class Executor {
   async suspend(graceMs: number): Promise<void> {
     this.suspending = true;
     this.effects.suspend(graceMs);
+    // A turn that waits for a person is handed over too.
+    this.wake();
     await this.loop;
     await this.effects.discardDraft();
   }
@@ -128,7 +133,7 @@ export class Executor {
     const context = this.effects.contextOf(batch.state);
     const decision = decideCall(intent.call, agent.governance(context.workspace), context, () => LATER);
     if (decision instanceof Promise) return false;
-    recordDecision(batch, intent.call, decision, agent.policy);
+    recordDecision(batch, intent.call, decision, agent, () => this.work.env.clock.now());
     return true;
   }
 

@@ -1,7 +1,9 @@
 import { errorMessage, type ToolOutcome } from '@perdure/plugin-api';
 import type { JsonValue, PayloadOf } from '@perdure/events';
 import { callIdOf } from '../invoke/call-id.js';
-import { askGate, decideCall } from '../invoke/decide-call.js';
+import { askGate, decideCall, type CallDecision } from '../invoke/decide-call.js';
+import { denial } from '../invoke/gates/gate-step.js';
+import { APPROVAL_GATE } from '../invoke/gates/permission-gates.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { CallState } from '../session/session-state.js';
@@ -36,7 +38,10 @@ export async function hostCall(
   };
   const agent = work.agent();
   const context = invocationContextOf(work, work.journal.state, signal, false);
-  const decision = await decideCall(call, agent.governance(context.workspace, isTrusted), context, askGate);
+  const decision = withoutAsking(
+    name,
+    await decideCall(call, agent.governance(context.workspace, isTrusted), context, askGate),
+  );
   const decided = draftFact(
     'ToolCallDecided',
     decisionPayload(call, decision, agent.policy),
@@ -90,6 +95,14 @@ export async function hostCall(
     ...(artifact === undefined ? {} : { artifact }),
     ...(failure === undefined ? {} : { failure }),
   };
+}
+
+/** A call of the host waits for nobody: the host that makes it can ask whom it likes first. */
+function withoutAsking(tool: string, decision: CallDecision): CallDecision {
+  if (decision.asks === undefined) return decision;
+  const { asks: _, ...rest } = decision;
+  const denied = denial(APPROVAL_GATE, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool });
+  return { ...rest, decision: 'deny', gates: [...decision.gates, denied] };
 }
 
 /** Host calls start no runs and no steps. */

@@ -1,6 +1,7 @@
-import type { ActivePlugin, Actor, JsonValue } from '@perdure/events';
+import type { ActivePlugin, Actor, JsonValue, PayloadOf } from '@perdure/events';
 import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
+import type { AgentView } from '../host/agent-view.js';
 import type { CallDecision } from '../invoke/decide-call.js';
 import { idempotencyKeyOf } from '../invoke/call-id.js';
 import type { FactBatch, FactScope } from '../session/fact-batch.js';
@@ -69,9 +70,35 @@ export function recordIntentOrEnd(batch: FactBatch, intent: FactIntent, context:
   }
 }
 
-/** Adds what the gates said of a call. */
-export function recordDecision(batch: FactBatch, call: CallState, decision: CallDecision, policy: string): void {
-  batch.add('ToolCallDecided', decisionPayload(call, decision, policy), scopeOf(batch), NODE);
+/** Adds what the gates said of a call: a decision, or that a person is asked. */
+export function recordDecision(
+  batch: FactBatch,
+  call: CallState,
+  decision: CallDecision,
+  agent: AgentView,
+  now: () => number,
+): void {
+  const request = approvalPayload(call, decision, agent, now);
+  if (request !== undefined) return batch.add('ApprovalRequested', request, scopeOf(batch), NODE);
+  return batch.add('ToolCallDecided', decisionPayload(call, decision, agent.policy), scopeOf(batch), NODE);
+}
+
+/** What a person is asked about a call, when the gates leave it to one. */
+export function approvalPayload(
+  call: CallState,
+  { effect, argumentDigest, gates, asks, input: rewritten }: CallDecision,
+  { parts, policy }: AgentView,
+  now: () => number,
+): PayloadOf<'ApprovalRequested'> | undefined {
+  if (asks === undefined) return undefined;
+  const { expiresInMs, onExpiry } = parts.approval ?? {};
+  const expiry = {
+    ...(expiresInMs === undefined ? {} : { expiresAt: now() + expiresInMs }),
+    ...(onExpiry === undefined ? {} : { onExpiry }),
+  };
+  const input = rewritten ?? call.input ?? {};
+  const about = { callId: call.callId, name: call.name, input, effect, argumentDigest };
+  return { ...about, ...asks, gates: [...gates], policy, ...expiry };
 }
 
 export function decisionPayload(call: CallState, decision: CallDecision, policy: string) {
@@ -80,7 +107,7 @@ export function decisionPayload(call: CallState, decision: CallDecision, policy:
     name: call.name,
     origin: call.origin,
     ...inputOf(call, decision),
-    decision: decision.decision,
+    decision: decision.decision === 'allow' ? ('allow' as const) : ('deny' as const),
     gates: [...decision.gates],
     policy,
     effect: decision.effect,

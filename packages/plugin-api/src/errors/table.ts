@@ -93,6 +93,12 @@ export const errorTable = {
   PERDURE_TOOL_CANCELLED: refused('The call of "{tool}" was cancelled.', 409),
   PERDURE_TOOL_UNKNOWN_OUTCOME: conflict('Whether the call of "{tool}" took effect is not known; it was not repeated.'),
   PERDURE_BUDGET_EXHAUSTED: refused('The budget of "{resource}" is exhausted: {reason}.', 429),
+  PERDURE_INTERACTION_NOT_FOUND: caller('There is no interaction "{interaction}" in the session "{session}".', 404),
+  PERDURE_INTERACTION_ANSWERED: conflict('The interaction "{interaction}" was answered by "{by}": {decision}.'),
+  PERDURE_INTERACTION_CHANGED: conflict(
+    'The interaction "{interaction}" is about other arguments than those that were answered.',
+  ),
+  PERDURE_INTERACTION_EXPIRED: conflict('The interaction "{interaction}" has expired.'),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
   PERDURE_SANDBOX_UNAVAILABLE: unavailable('No command can be closed in here: {reason}.', false),

@@ -2,6 +2,7 @@ import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/ev
 import type { BudgetGuard } from '../ports/budget.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { ClusterEvent } from './cluster-event.js';
+import type { Interaction, InteractionResponse } from './interaction.js';
 import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
@@ -73,6 +74,14 @@ export interface Session {
    * at all.
    */
   setBudgetGuard(guard: BudgetGuard | null): void;
+
+  /** What waits for a person's answer, the oldest first. */
+  interactions(): Promise<readonly Interaction[]>;
+  /**
+   * Answers an interaction, from any process. Resolves when the answer is durable. The first answer counts: another one
+   * is PERDURE_INTERACTION_ANSWERED and tells whose did; one that does not fit the request is refused and recorded.
+   */
+  respond(response: InteractionResponse): Promise<void>;
 
   /** Tells the session something of the cluster around it, from any node. Resolves when it is a fact. */
   emit(event: ClusterEvent): Promise<void>;

@@ -5,7 +5,7 @@ import { inOrder } from '../../hooks/run-hooks.js';
 import type { GateStep } from './gate-step.js';
 import { budgetGate } from './budget-gate.js';
 import { permissionRequestGate, preToolUseGate } from './hook-gates.js';
-import { askGate, confirmationGate, permissionGate } from './permission-gates.js';
+import { approvalGate, confirmationGate, permissionGate } from './permission-gates.js';
 import { pluginGate } from './plugin-gate.js';
 
 type Stage = NonNullable<Gate['stage']>;
@@ -24,7 +24,7 @@ export function gateSteps(parts: AgentParts): readonly GateStep[] {
     confirmationGate,
     ...added('before-approval'),
     permissionRequestGate(at('permission_request')),
-    askGate(parts),
+    approvalGate(parts),
     ...added('before-execution'),
     budgetGate(parts.budgetGuard),
   ];

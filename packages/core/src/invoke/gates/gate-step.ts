@@ -30,6 +30,8 @@ export interface GateResult {
   /** Other arguments in the place of those that were asked for. */
   readonly input?: JsonValue;
   readonly permission?: PermissionDecision;
+  /** A person is to be asked, later and perhaps elsewhere: the gates behind are passed after the answer. */
+  readonly asks?: { readonly reason?: string; readonly suggestion?: string };
   /** A limit that the call came near to or met. */
   readonly hit?: PayloadOf<'BudgetThresholdHit'>;
 }

@@ -1,7 +1,9 @@
-import type { PermissionDecision } from '@perdure/plugin-api';
+import type { GateDecision } from '@perdure/events';
+import type { ApprovalPolicy, PermissionDecision } from '@perdure/plugin-api';
 import type { AgentParts } from '../../host/agent-view.js';
+import type { CallApproval } from '../../session/session-state.js';
 import { refuseLater } from '../refuse-later.js';
-import { denial, failedGate, failingClosed, type GateStep } from './gate-step.js';
+import { denial, failedGate, failingClosed, type GateResult, type GateStep } from './gate-step.js';
 
 /** The rules. They never wait; a call that they leave open goes on to someone who is asked. */
 export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): GateStep {
@@ -42,26 +44,76 @@ export const confirmationGate: GateStep = {
   }),
 };
 
-/** A call that is left open: someone is asked, and where there is nobody it is denied. */
-export function askGate({ asker }: Pick<AgentParts, 'asker'>): GateStep {
-  const id = 'ask';
+/** A call that is left open: a person is asked, and where nobody can be it is denied. */
+export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 'asker'>): GateStep {
+  const id = APPROVAL_GATE;
+  const isAsking = approval === undefined && asker !== undefined;
   return {
     id,
-    kind: asker === undefined ? 'rule' : 'waiting',
-    digest: '',
+    kind: isAsking ? 'waiting' : 'rule',
+    digest: approval === undefined ? '' : `${approval.id} ${approval.digest}`,
     applies: ({ isTrusted, permission }) => !isTrusted && permission?.decision === 'ask',
     decide: ({ request, permission }, { signal }) => {
+      const { tool } = request;
+      if (approval !== undefined) return byPolicy(approval, tool, permission);
       if (asker === undefined || permission === undefined) {
-        return { decision: denial(id, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool: request.tool }) };
+        return { decision: denial(id, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool }) };
       }
       // A person may take as long as they need; the turn's end ends the question.
       return failingClosed(id, Number.POSITIVE_INFINITY, signal, async (inner) => {
         const answer = await asker.ask(request, permission, inner);
         if (answer === 'allow') return { decision: { gate: id, decision: 'allow' } };
         if (answer !== 'deny') throw new TypeError('it answered neither allow nor deny');
-        const { tool } = request;
         return { decision: denial(id, 'PERDURE_TOOL_DENIED', { tool, reason: 'a person said no' }) };
       });
+    },
+  };
+}
+
+export const APPROVAL_GATE = 'approval';
+
+function byPolicy({ mode }: ApprovalPolicy, tool: string, permission: PermissionDecision | undefined): GateResult {
+  switch (mode) {
+    case 'always-allow':
+      return { decision: { gate: APPROVAL_GATE, decision: 'allow', rule: mode } };
+    case 'deny':
+      return { decision: denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: 'nobody is asked' }) };
+    case 'ask': {
+      const { reason, suggestion } = permission ?? {};
+      return {
+        asks: { ...(reason === undefined ? {} : { reason }), ...(suggestion === undefined ? {} : { suggestion }) },
+      };
+    }
+  }
+}
+
+/** What a person said of a call. */
+export function answerDecision(
+  tool: string,
+  { decision, by, reason }: NonNullable<CallApproval['answer']>,
+): GateDecision {
+  if (decision === 'allow') return { gate: APPROVAL_GATE, decision: 'allow', rule: `by ${by}` };
+  const why = reason === undefined ? `"${by}" said no` : `"${by}" said no: ${reason}`;
+  return { ...denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: why }), rule: `by ${by}` };
+}
+
+/**
+ * The gates of a call that a person has answered: those behind the answer, and before them the rules of now, which can
+ * only deny.
+ */
+export function gatesBehindApproval(gates: readonly GateStep[]): readonly GateStep[] {
+  const at = gates.findIndex(({ id }) => id === APPROVAL_GATE);
+  const rules = gates.filter(({ id }) => id === 'permission').map(onlyDenying);
+  return [...rules, ...gates.slice(at + 1)];
+}
+
+function onlyDenying(gate: GateStep): GateStep {
+  return {
+    ...gate,
+    decide: (call, context) => {
+      const result = gate.decide(call, context);
+      if (result instanceof Promise) return result;
+      return result.decision?.decision === 'deny' ? result : {};
     },
   };
 }

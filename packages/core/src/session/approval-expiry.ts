@@ -1,0 +1,46 @@
+import { expireDue, nextExpiry } from './interactions.js';
+import type { Journal } from './journal.js';
+
+/** The longest time that a timer can be set for. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Answers requests of a session in this process when nobody has until their time. Any process may be the first. */
+export class ApprovalExpiry {
+  private timer: NodeJS.Timeout | undefined;
+  private at: number | undefined;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly now: () => number,
+    signal: AbortSignal,
+    private readonly onExpired: () => void,
+  ) {
+    const end = journal.onCommit(() => this.look());
+    signal.addEventListener('abort', () => {
+      end();
+      clearTimeout(this.timer);
+    });
+  }
+
+  /** Looks when the next request expires. */
+  look(): void {
+    const at = nextExpiry(this.journal.state);
+    if (at === this.at) return;
+    this.at = at;
+    clearTimeout(this.timer);
+    if (at === undefined) return;
+    const wait = Math.min(Math.max(0, at - this.now()), LONGEST_TIMER);
+    this.timer = setTimeout(() => void this.expire(), wait).unref();
+  }
+
+  private async expire(): Promise<void> {
+    this.at = undefined;
+    try {
+      const hasExpired = await this.journal.commit((batch) => expireDue(batch, this.now()), 'input');
+      if (hasExpired) this.onExpired();
+    } catch {
+      // The journal has failed, and whoever uses the session is told by it.
+    }
+    this.look();
+  }
+}
