@@ -135,7 +135,35 @@ const governed: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed];
+/** Two calls that a person is asked about; the first answers do not fit. */
+const approving: Scenario = {
+  name: 'approvals',
+  script: {
+    rules: [
+      {
+        when: { userTextContains: 'may I', toolResults: 0 },
+        answer: { calls: [call('asked', 'j'), { ...call('asked', 'k'), providerCallId: 'call_1' }] },
+      },
+      { answer: { text: 'as you say' } },
+    ],
+  },
+  async drive(session) {
+    const turn = await session.prompt({ query: 'may I', promptId: 'p-1' });
+    await session.resume();
+    let isOver = false;
+    const finished = turn.finished.then(() => (isOver = true));
+    while (!isOver) {
+      for (const { id, argumentDigest } of await session.interactions()) {
+        const answer = { id, decision: 'allow' as const, by: 'ada' };
+        await session.respond({ ...answer, argumentDigest: 'sha256:other' }).catch(() => undefined);
+        await session.respond({ ...answer, argumentDigest });
+      }
+      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, 5))]);
+    }
+  },
+};
+
+export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed, approving];
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
 export function scenarioTools(workspace: string, log: string): Tools {
@@ -181,6 +209,11 @@ export function scenarioTools(workspace: string, log: string): Tools {
         appendFileSync(mails, `${key}\n`);
         return `sent ${key}`;
       },
+    },
+    asked: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: ({ key }: { key: string }) => `asked about ${key}`,
     },
     large: {
       inputSchema,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createRuntime, loadSession, outcomeHash, stateHash } from '@perdure/core';
 import { openAiCompatibleModel } from '@perdure/model-openai-compatible';
 import {
+  APPROVAL,
   ARTIFACT_STORE,
   definePlugin,
   EVENT_STORE,
@@ -61,9 +62,11 @@ const permission = definePlugin({
   api: 1,
   version: '1.0.0',
   config: z.object({}),
-  provides: [PERMISSION],
+  provides: [PERMISSION, APPROVAL],
   setup: ({ provide }) => {
-    provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
+    const decide = ({ tool }: { tool: string }) => ({ decision: tool === 'asked' ? 'ask' : 'allow' }) as const;
+    provide(PERMISSION, { id: 'all', digest: 'all', decide });
+    provide(APPROVAL, { id: 'people', digest: 'people', mode: 'ask' });
     return {};
   },
 });

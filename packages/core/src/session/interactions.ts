@@ -1,6 +1,7 @@
 import type { PayloadOf } from '@perdure/events';
 import {
   errorMessage,
+  isPerdureError,
   PerdureError,
   type ErrorCode,
   type Interaction,
@@ -54,7 +55,12 @@ export async function respondTo(loaded: LoadedSession, given: InteractionRespons
     throw new PerdureError('PERDURE_INTERACTION_NOT_FOUND', { interaction, session: key.id });
   }
   if (refused instanceof PerdureError) throw refused;
-  await loaded.run({ insist: false });
+  try {
+    await loaded.run({ insist: false });
+  } catch (error) {
+    // The answer is there. A node that has what the session needs goes on.
+    if (!isPerdureError(error, 'PERDURE_NOT_SUPPLIED')) throw error;
+  }
 }
 
 /** Adds the answer, or the record of one that cannot count, and says why it cannot. */

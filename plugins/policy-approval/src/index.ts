@@ -1,0 +1,3 @@
+export { approvalPolicy } from './approval-policy.js';
+export type { ApprovalSettings } from './approval-policy.js';
+export { policyApproval, policyApproval as default } from './policy-approval.js';

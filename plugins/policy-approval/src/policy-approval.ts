@@ -1,0 +1,28 @@
+import { APPROVAL, definePlugin } from '@perdure/plugin-api';
+import { z } from 'zod';
+import { approvalPolicy } from './approval-policy.js';
+import { version } from './version.js';
+
+/** A timer cannot be set for longer, and nobody waits for an answer for a year. */
+const LONGEST_MS = 365 * 24 * 60 * 60 * 1_000;
+
+const config = z.strictObject({
+  /** What happens to calls that the rules leave open. */
+  mode: z.enum(['ask', 'always-allow', 'deny']).default('ask'),
+  /** Milliseconds until a request without an answer is answered by `onExpiry`; never when absent. */
+  expiresInMs: z.int().positive().max(LONGEST_MS).optional(),
+  onExpiry: z.enum(['allow', 'deny']).default('deny'),
+});
+
+/** Has people asked about calls that the permission rules leave open. */
+export const policyApproval = definePlugin({
+  name: 'policy-approval',
+  api: 1,
+  version,
+  config: config.prefault({}),
+  provides: [APPROVAL],
+  setup: ({ config: settings, provide }) => {
+    provide(APPROVAL, approvalPolicy(settings));
+    return {};
+  },
+});
