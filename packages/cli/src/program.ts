@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { CliContext } from './cli-context.js';
+import { addControlCommands } from './commands/add-control-commands.js';
 import { addDoctorCommand, addPluginsCommands } from './commands/add-upkeep-commands.js';
 import { addSessionsCommands } from './commands/add-sessions-commands.js';
 import { addTurnCommands } from './commands/add-turn-commands.js';
@@ -25,6 +26,7 @@ export function createProgram(context: CliContext, finish: Finish): Command {
     .addHelpText('after', exitCodeHelp)
     .addHelpText('after', 'Plugins of the configuration may add commands of their own: perdure NAME …');
   addTurnCommands(program, context, finish);
+  addControlCommands(program, context, finish);
   addSessionsCommands(program, context, finish);
   addPluginsCommands(program, context, finish);
   addDoctorCommand(program, context, finish);

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.js';
+import type { Finish } from '../program.js';
+import { withOutput, withPlace } from './command-options.js';
+import type { AnswerFlags } from './interactions.js';
+import type { SessionsFlags } from './sessions-flags.js';
+
+/** `interactions`, `approve`, `deny` and `stop`: they need the store alone, and work whoever runs the session. */
+export function addControlCommands(program: Command, context: CliContext, finish: Finish): void {
+  const add = (command: Command): Command =>
+    withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');
+  add(program.command('interactions <session>').description('what waits for a person')).action(
+    async (session: string, flags: SessionsFlags) => {
+      const { showInteractions } = await import('./interactions.js');
+      finish(await showInteractions(context, session, flags));
+    },
+  );
+  for (const [name, decision] of [
+    ['approve', 'allow'],
+    ['deny', 'deny'],
+  ] as const) {
+    add(program.command(`${name} <session> [interaction]`).description(`${name} a call that waits for a person`))
+      .option('--reason <text>', 'why; the model is told with a denial')
+      .option('--by <name>', 'who answers (default: the user of this machine)')
+      .action(async (session: string, interaction: string | undefined, flags: AnswerFlags) => {
+        const { answerInteraction } = await import('./interactions.js');
+        finish(await answerInteraction(context, decision, session, interaction, flags));
+      });
+  }
+  add(program.command('stop <session>').description('end the turn that runs, wherever it runs'))
+    .option('--reason <text>', 'why')
+    .action(async (session: string, flags: AnswerFlags) => {
+      const { stopSession } = await import('./interactions.js');
+      finish(await stopSession(context, session, flags));
+    });
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scriptByRound, startModelServer, type ModelServer } from '@perdure/testing';
+import { CliPlace } from './cli-process.js';
+
+const rounds = scriptByRound([
+  {
+    calls: [
+      { name: 'write', input: { file_path: 'a.txt', content: 'a' } },
+      { name: 'write', input: { file_path: 'b.txt', content: 'b' } },
+    ],
+  },
+  { text: 'As you say.' },
+]);
+
+let server: ModelServer;
+let place: CliPlace;
+beforeAll(async () => {
+  place = (await CliPlace.builder())();
+  place.linkPackages();
+  server = await startModelServer({ script: rounds });
+  place.write(
+    'workspace/perdure.config.ts',
+    `import policyApproval from '@perdure/policy-approval';
+     export default { baseUrl: '${server.url}', modelId: 'small-1', plugins: [policyApproval] };`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await server.close();
+  place.remove();
+});
+
+async function pending(
+  session: string,
+  count: number,
+): Promise<readonly { readonly id: string; readonly tool: string }[]> {
+  for (;;) {
+    const { code, out } = await place.run(['interactions', session, '--json']);
+    const found = code === 0 ? (JSON.parse(out) as { id: string; tool: string }[]) : [];
+    if (found.length === count) return found;
+  }
+}
+
+test('calls that wait are shown, and answered from other processes; the run goes on', { timeout: 60_000 }, async () => {
+  const run = place.start(['run', 'write it', '--session', 's']);
+  const [first, second] = await pending('s', 2);
+  expect((await place.run(['interactions', 's'])).out).toContain('write a.txt');
+  const unnamed = await place.run(['approve', 's']);
+  expect(unnamed.code).toBe(2);
+  expect(unnamed.error).toContain(second?.id);
+  expect(await place.run(['deny', 's', second?.id ?? '', '--reason', 'not b', '--by', 'ada'])).toMatchObject({
+    code: 0,
+  });
+  const late = await place.run(['approve', 's', second?.id ?? '', '--by', 'bob']);
+  expect(late.code).not.toBe(0);
+  expect(late.error).toContain('answered by "ada"');
+  expect((await place.run(['approve', 's', '--json'])).out).toContain(`"id":"${first?.id}"`);
+  const ended = await run.ended;
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.out).toContain('As you say.');
+  expect(ended.error).toContain('not b');
+  expect((await place.run(['interactions', 's', '--json'])).out.trim()).toBe('[]');
+});
+
+test('a turn that waits in no process is answered, and goes on when it is resumed', { timeout: 60_000 }, async () => {
+  const run = place.start(['run', 'write it', '--session', 'left']);
+  const both = await pending('left', 2);
+  run.child.kill('SIGKILL');
+  await run.ended;
+  for (const { id } of both) expect(await place.run(['approve', 'left', id])).toMatchObject({ code: 0 });
+  const resumed = await place.run(['resume', 'left']);
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(resumed.out).toContain('As you say.');
+});
+
+test('a turn is stopped from another process', { timeout: 60_000 }, async () => {
+  const run = place.start(['run', 'write it', '--session', 'stopped']);
+  await pending('stopped', 2);
+  expect(await place.run(['stop', 'stopped', '--reason', 'enough'])).toMatchObject({ code: 0 });
+  expect((await run.ended).code).toBe(1);
+  expect((await place.run(['stop', 'stopped'])).error).toContain('no turn runs');
+});
