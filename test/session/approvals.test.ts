@@ -27,6 +27,7 @@ async function node(
   policy: Partial<ApprovalPolicy> = {},
   decide?: () => PermissionDecision,
   nodeId = 'a',
+  otherTools: object = {},
 ) {
   const runs: string[] = [];
   const rules = { current: (tool: string): PermissionDecision => ({ decision: tool === 'ask' ? 'ask' : 'allow' }) };
@@ -47,7 +48,7 @@ async function node(
     env: { nodeId },
     leaseTtlMs: 300,
   });
-  const tools = { ask: lookupTool(runs, 'once'), free: lookupTool(runs, 'once') };
+  const tools = { ask: lookupTool(runs, 'once'), free: lookupTool(runs, 'once'), ...otherTools };
   const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel(asking), tools });
   await agent.ready();
   return { runtime, agent, runs, rules };
@@ -211,6 +212,26 @@ describe('an approval [P9]', () => {
       ],
     });
     await runtime.dispose();
+  });
+
+  test('does not let a call run that its tool would no longer take', async () => {
+    const store = new MemoryEventStore();
+    const first = await node(store);
+    await (await first.agent.sessions.create({ sessionId: 's' })).prompt('go');
+    await waitUntil(async () => (await payloads(store, 'ApprovalRequested')).length === 2);
+    await first.runtime.dispose();
+    const strict = { ...lookupTool(first.runs, 'once'), inputSchema: z.object({ key: z.enum(['c']) }) };
+    const second = await node(store, {}, undefined, 'b', { ask: strict });
+    const session = await second.agent.sessions.get('s');
+    for (const { id } of await session.interactions()) await session.respond({ id, decision: 'allow', by: 'ada' });
+    const handle = await session.resume();
+    expect(await handle?.finished).toMatchObject({ success: true });
+    expect([...second.runs, ...first.runs]).toEqual(['b', 'c']);
+    const denied = (await payloads(store, 'ToolCallDecided')).filter(({ decision }) => decision === 'deny');
+    expect(denied).toMatchObject([
+      { gates: [{ gate: 'approval', decision: 'allow' }, { code: 'PERDURE_TOOL_INPUT' }] },
+    ]);
+    await second.runtime.dispose();
   });
 
   test.each([

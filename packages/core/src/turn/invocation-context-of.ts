@@ -6,7 +6,7 @@ import type { SessionWork } from './session-work.js';
 /** Tools that hooks are told of. */
 const RECENT = 5;
 
-/** What a piece of a session's work may know at a state. `scope` is absent for work that belongs to no turn. */
+/** What a piece of a session's work may know at a state. A call of the host belongs to no turn. */
 export function invocationContextOf(
   work: Pick<SessionWork, 'key' | 'env' | 'redaction' | 'logger'>,
   state: SessionState,

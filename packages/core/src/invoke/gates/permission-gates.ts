@@ -97,14 +97,14 @@ export function answerDecision(
   return { ...denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: why }), rule: `by ${by}` };
 }
 
-/**
- * The gates of a call that a person has answered: those behind the answer, and before them the rules of now, which can
- * only deny.
- */
+/** What is looked at again behind an answer, because it may have changed since the request. It can only deny. */
+const LOOKED_AT_AGAIN: ReadonlySet<string> = new Set(['arguments', 'permission']);
+
+/** The gates of a call that a person has answered: those behind the answer, and before them the tool and the rules. */
 export function gatesBehindApproval(gates: readonly GateStep[]): readonly GateStep[] {
   const at = gates.findIndex(({ id }) => id === APPROVAL_GATE);
-  const rules = gates.filter(({ id }) => id === 'permission').map(onlyDenying);
-  return [...rules, ...gates.slice(at + 1)];
+  const again = gates.filter(({ id }) => LOOKED_AT_AGAIN.has(id)).map(onlyDenying);
+  return [...again, ...gates.slice(at + 1)];
 }
 
 function onlyDenying(gate: GateStep): GateStep {
