@@ -23,8 +23,9 @@ for (const driver of await presentDrivers()) {
     const conflicts = children.map(({ lines }) =>
       Number(lines.find((line) => line.startsWith(`done ${SHARED}`))?.split(' ')[2]),
     );
-    expect(conflicts[0], 'both processes were at work at the same time').toBeGreaterThan(0);
-    expect(conflicts[1], 'both processes were at work at the same time').toBeGreaterThan(0);
+    // Whoever is quicker each time may meet none itself.
+    const met = conflicts.reduce((sum, count) => sum + count, 0);
+    expect(met, 'both processes were at work at the same time').toBeGreaterThan(0);
 
     const { events, close } = await openSqliteStores({ path, driver });
     const batches = children.flatMap(({ lines }) => acknowledged(lines));
