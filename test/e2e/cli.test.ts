@@ -197,9 +197,9 @@ test('commands of plugins run beside the others', async () => {
   place.linkPackages();
   place.write(
     'workspace/perdure.config.ts',
-    `import { AGENTS, CLI_COMMANDS, definePlugin } from '@perdure/plugin-api';
+    `import { AGENTS, CLI_COMMANDS, definePlugin, type AgentRegistry, type CliCommand } from '@perdure/plugin-api';
      import { z } from 'zod';
-     const run = (agents: any) => async (args: any, io: any) => {
+     const run = (agents: AgentRegistry): CliCommand['run'] => async (args, io) => {
        io.out(agents.list()[0].id + ' ' + args.join('+') + '\\n');
        return 7;
      };
