@@ -1,0 +1,123 @@
+import type { PayloadOf } from '@perdure/events';
+import type { ToolMessage, ToolResultPart } from '@perdure/plugin-api';
+import type { EvolveHandlers, FactPlace } from './evolve.js';
+import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import { copyCall, copyState, copyStep } from './state-copies.js';
+import { updateCall, withStep } from './turn-update.js';
+
+type CallFacts = 'ToolCallDecided' | 'ToolCallStarted' | 'ToolCallSettled';
+
+/** How a call goes: what was decided about it, its start and its one outcome. */
+export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
+  ToolCallDecided: (fact, state) => {
+    const denied = fact.gates.find(({ decision }) => decision === 'deny');
+    const decision = {
+      decision: fact.decision,
+      effect: fact.effect,
+      argumentDigest: fact.argumentDigest,
+      failure: denied && { code: denied.code ?? 'PERDURE_TOOL_DENIED', message: denied.reason ?? 'denied' },
+    };
+    if (fact.origin === 'model') {
+      return updateCall(state, fact.callId, (call) => {
+        const decided = copyCall(call);
+        decided.decision = decision;
+        if (fact.input !== undefined) {
+          decided.input = fact.input;
+          decided.invalidInput = undefined;
+        }
+        return decided;
+      });
+    }
+    const { callId, name, input } = fact;
+    const next = copyState(state);
+    next.hostCalls = [...state.hostCalls, { ...newCall(callId, name), origin: 'host', input, decision }];
+    return next;
+  },
+
+  ToolCallStarted: (fact, state) => {
+    const { attempt, effect, idempotencyKey } = fact;
+    const { epoch } = state.ownership;
+    return updateCall(state, fact.callId, (call) => {
+      const started = copyCall(call);
+      started.started = { attempt, effect, idempotencyKey, epoch };
+      return started;
+    });
+  },
+
+  ToolCallSettled: (fact, state, place) => {
+    if (state.hostCalls.some(({ callId }) => callId === fact.callId)) {
+      const next = copyState(state);
+      next.hostCalls = state.hostCalls.filter(({ callId }) => callId !== fact.callId);
+      return next;
+    }
+    const turn = state.open[0];
+    const call = turn?.step?.calls.find(({ callId }) => callId === fact.callId);
+    if (turn?.step === undefined || call === undefined || call.settled !== undefined) return state;
+    const settled = copyCall(call);
+    settled.settled = fact.status;
+    const step = copyStep(turn.step);
+    step.calls = turn.step.calls.map((other) => (other === call ? settled : other));
+    return withResult(state, turn, step, resultOf(fact, call.name), place);
+  },
+};
+
+/** A call of which nothing is known but that it was asked for. */
+export function newCall(callId: string, name: string): CallState {
+  return {
+    callId,
+    name,
+    origin: 'model',
+    input: undefined,
+    invalidInput: undefined,
+    decision: undefined,
+    started: undefined,
+    settled: undefined,
+  };
+}
+
+function resultOf(fact: PayloadOf<'ToolCallSettled'>, name: string): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    name,
+    callId: fact.callId,
+    status: fact.status,
+  };
+  if (fact.output !== undefined) part.output = fact.output;
+  if (fact.artifact !== undefined) part.artifact = fact.artifact;
+  if (fact.failure !== undefined) part.failure = fact.failure;
+  return part;
+}
+
+/** Results stand in the order of the calls, whichever came first. */
+function withResult(
+  state: SessionState,
+  turn: OpenTurn,
+  step: OpenStep,
+  part: ToolResultPart,
+  place: FactPlace,
+): SessionState {
+  const existing = step.results === undefined ? undefined : state.messages.at(step.results);
+  if (existing?.role === 'tool' && step.results !== undefined) {
+    const order = step.calls.map(({ callId }) => callId);
+    const parts = [...existing.parts, part].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
+    const message: ToolMessage = { ...existing, revision: existing.revision + 1, parts };
+    const next = copyState(withStep(state, turn, step));
+    next.messages = state.messages.with(step.results, message);
+    return next;
+  }
+  const message: ToolMessage = {
+    id: `${step.stepId}.results`,
+    sequence: state.messages.length + 1,
+    revision: 1,
+    turnId: turn.turnId,
+    createdAt: place.time,
+    role: 'tool',
+    parts: [part],
+  };
+  const first = copyStep(step);
+  first.results = state.messages.length;
+  const next = copyState(withStep(state, turn, first));
+  next.context = state.context.push(state.messages.length);
+  next.messages = state.messages.push(message);
+  return next;
+}

@@ -1,0 +1,32 @@
+import type { EvolveHandlers } from './evolve.js';
+import { copyCall } from './state-copies.js';
+import { updateCall } from './turn-update.js';
+
+type InteractionFacts = 'ApprovalRequested' | 'ApprovalResolved' | 'ApprovalRefused';
+
+/** What people are asked about calls, and what they answer. */
+export const evolveInteraction: Pick<EvolveHandlers, InteractionFacts> = {
+  ApprovalRequested: (fact, state, place) => {
+    const { callId, name: _, input, ...about } = fact;
+    return updateCall(state, callId, (call) => {
+      const asked = copyCall(call);
+      asked.input = input;
+      asked.invalidInput = undefined;
+      asked.approval = { ...about, requestedAt: place.time };
+      return asked;
+    });
+  },
+
+  // The first answer counts, whoever else believed to have given one.
+  ApprovalResolved: ({ callId, argumentDigest, ...answer }, state) =>
+    updateCall(state, callId, (call) => {
+      const { approval } = call;
+      if (approval === undefined || approval.answer !== undefined) return call;
+      if (approval.argumentDigest !== argumentDigest) return call;
+      const answered = copyCall(call);
+      answered.approval = { ...approval, answer };
+      return answered;
+    }),
+
+  ApprovalRefused: (_, state) => state,
+};
