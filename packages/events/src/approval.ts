@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { jsonValue } from './json.js';
-import { effectContract, gateDecision } from './tool.js';
+import { callOrigin, effectContract, gateDecision } from './tool.js';
 
 /**
  * A call waits for a person. It holds the final arguments and what the gates said so far, so that whoever answers, and
@@ -14,6 +14,9 @@ export const approvalRequested = defineEvent({
   schema: z.strictObject({
     callId: z.string(),
     name: z.string(),
+    /** Of a call that no answer holds: who made it, and the call of which it is a part. */
+    origin: callOrigin.exactOptional(),
+    parent: z.string().exactOptional(),
     input: jsonValue,
     effect: effectContract,
     argumentDigest: z.string(),
@@ -31,6 +34,8 @@ export const approvalRequested = defineEvent({
     payload: (fact) => ({
       tool_id: fact.callId,
       tool_name: fact.name,
+      origin: fact.origin,
+      parent_id: fact.parent,
       args: fact.input,
       argument_digest: fact.argumentDigest,
       reason: fact.reason,
@@ -38,7 +43,7 @@ export const approvalRequested = defineEvent({
       expires_at: fact.expiresAt,
     }),
   },
-  isDetail: () => true,
+  isDetail: (fact) => fact.origin === undefined,
 });
 
 /** The one answer to a request: of a person, or of its expiry. */

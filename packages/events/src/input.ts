@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { userPart, type UserPart } from './parts.js';
+import { failure } from './run.js';
 
 /**
  * A prompt is in the session for good. `mode` is `turn` when it opens a turn at once, `queue` when its turn waits for
@@ -43,8 +44,20 @@ export const stopRequested = defineEvent({
   type: 'StopRequested',
   version: 1,
   lane: 'input',
-  schema: z.strictObject({ turnId: z.string(), reason: z.string().exactOptional() }),
-  wire: { type: 'stop_requested', payload: (fact) => ({ turn_id: fact.turnId, reason: fact.reason }) },
+  schema: z.strictObject({
+    turnId: z.string(),
+    reason: z.string().exactOptional(),
+    /** The limit that the turn ends at: it fails, where a stop that somebody wanted cancels it. */
+    failure: failure.exactOptional(),
+  }),
+  wire: {
+    type: 'stop_requested',
+    payload: (fact) => ({
+      turn_id: fact.turnId,
+      reason: fact.reason ?? fact.failure?.message,
+      code: fact.failure?.code,
+    }),
+  },
 });
 
 /** What a change asks for: another model by its name, or the system frozen as it is now, remade, or let loose. */

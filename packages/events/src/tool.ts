@@ -13,9 +13,16 @@ import { failure } from './run.js';
 export const effectContract = z.enum(['read', 'idempotent', 'reconcile', 'once']);
 export type EffectContract = z.output<typeof effectContract>;
 
-/** Who asked for a call: the model in an answer, or the host directly. */
-export const callOrigin = z.enum(['model', 'host']);
+/**
+ * Who asked for a call: the model in an answer, another call of which it is a part, a session that handed work to this
+ * one, the runtime for its own purposes, or the host directly.
+ */
+export const callOrigin = z.enum(['model', 'nested', 'delegated', 'runtime', 'host']);
 export type CallOrigin = z.output<typeof callOrigin>;
+
+/** Whether the host vouches for a call that it makes itself, or wants it governed as one of the model. */
+export const controlPlane = z.enum(['trusted', 'governed']);
+export type ControlPlane = z.output<typeof controlPlane>;
 
 export const gateDecision = z.strictObject({
   gate: z.string(),
@@ -35,7 +42,11 @@ export const toolCallDecided = defineEvent({
     callId: z.string(),
     name: z.string(),
     origin: callOrigin,
-    /** The arguments of a call of the host; a model's are in its answer. */
+    /** The call of which a nested one is a part. */
+    parent: z.string().exactOptional(),
+    /** Of a call of the host. */
+    plane: controlPlane.exactOptional(),
+    /** The arguments of a call that no answer holds, and those that a gate rewrote. */
     input: jsonValue.exactOptional(),
     decision: z.enum(['allow', 'deny']),
     gates: z.array(gateDecision),
@@ -49,6 +60,8 @@ export const toolCallDecided = defineEvent({
       if (fact.decision === 'allow') {
         const snapshot = {
           origin: fact.origin,
+          ...(fact.parent === undefined ? {} : { parent_id: fact.parent }),
+          ...(fact.plane === undefined ? {} : { plane: fact.plane }),
           effect: fact.effect,
           policy: fact.policy,
           argument_digest: fact.argumentDigest,

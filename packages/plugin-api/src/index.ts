@@ -75,7 +75,8 @@ export type {
 } from './ports/sandbox.js';
 export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
 export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
-export type { Reconciliation, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
+export { noCalls } from './ports/tool.js';
+export type { Reconciliation, ScopedInvoker, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
 export type { Workspaces } from './ports/workspace.js';
 export type {
   Agent,

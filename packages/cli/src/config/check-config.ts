@@ -36,6 +36,10 @@ const limits = z.strictObject({
   modelSilenceMs: count,
   maxOutputCharacters: z.int().min(256).optional(),
   maxOutputTokens: count,
+  maxTurnMs: count,
+  maxRepeatedCalls: count,
+  maxParseFailures: count,
+  maxNestedCalls: count,
 });
 const agentData = {
   id: name.optional(),

@@ -1,3 +1,4 @@
+import { noCalls } from '@perdure/plugin-api';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +44,7 @@ export async function checkRipgrep(): Promise<Check> {
       abortSignal: AbortSignal.timeout(5_000),
       idempotencyKey: 'doctor',
       sessionId: '',
+      calls: noCalls,
     };
     const found = JSON.stringify(await grep?.execute(input, context));
     if (found.includes('needle.txt')) return ok('ripgrep', 'searches files');

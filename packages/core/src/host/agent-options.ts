@@ -18,6 +18,10 @@ const limits = z.strictObject({
   modelSilenceMs: positive.default(120_000),
   maxOutputCharacters: z.int().min(256).default(65_536),
   maxOutputTokens: positive.exactOptional(),
+  maxTurnMs: positive.exactOptional(),
+  maxRepeatedCalls: positive.default(5),
+  maxParseFailures: z.int().nonnegative().default(3),
+  maxNestedCalls: positive.default(256),
 });
 
 /** An agent's options, whole and checked. Models of plugins come in later. */
@@ -29,6 +33,7 @@ export interface AgentConfig {
   readonly models: ReadonlyMap<string, LanguageModel>;
   readonly defaultModel: string | undefined;
   readonly streaming: boolean;
+  readonly readOnly: boolean;
   readonly limits: AgentParts['limits'];
 }
 
@@ -50,9 +55,11 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   const { model } = options;
   if (model !== undefined && typeof model !== 'string') models.set(UNNAMED_MODEL, checkModel(UNNAMED_MODEL, model));
   if (!Array.isArray(options.plugins ?? [])) throw configuration('plugins', 'it is a list');
+  const { readOnly: given = false }: { readonly readOnly?: unknown } = options;
+  if (typeof given !== 'boolean') throw configuration('readOnly', 'it is true or false');
   if (options.tenant === '') throw configuration('tenant', 'it is empty');
   const { instruction = [] } = options;
-  const { maxOutputTokens, ...rest } = checked.data;
+  const { maxOutputTokens, maxTurnMs, ...rest } = checked.data;
   return {
     id: options.id,
     tenant: options.tenant,
@@ -63,7 +70,8 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     models,
     defaultModel: typeof model === 'string' ? model : model === undefined ? undefined : UNNAMED_MODEL,
     streaming: options.streaming ?? true,
-    limits: { ...rest, maxOutputTokens },
+    readOnly: options.readOnly ?? false,
+    limits: { ...rest, maxOutputTokens, maxTurnMs },
   };
 }
 

@@ -36,8 +36,13 @@ export interface AgentParts {
   readonly approval: ApprovalPolicy | undefined;
   readonly budgetGuard: BudgetGuard | undefined;
   readonly streaming: boolean;
-  readonly limits: Required<Omit<AgentLimits, 'maxOutputTokens'>> & { readonly maxOutputTokens: number | undefined };
+  /** Whether it may use only tools that read. */
+  readonly readOnly: boolean;
+  readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
+
+/** Limits that there may be none of. */
+type Unlimited = 'maxOutputTokens' | 'maxTurnMs';
 
 /** Who decides about calls at another time; a member that is absent is the agent's. */
 export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker'>>;
@@ -76,7 +81,7 @@ export class AgentView {
 
   /** What decides about the calls of a session. */
   governance(workspace: string | undefined, isTrusted = false): CallGovernance {
-    return { gates: this.gates, tools: this.toolSet(workspace), isTrusted };
+    return { gates: this.gates, tools: this.toolSet(workspace), isTrusted, within: [] };
   }
 
   /** The same agent with the hooks that a step recorded and that are not here. They have names and no code. */

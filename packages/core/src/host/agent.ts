@@ -170,6 +170,7 @@ export class RuntimeAgent implements Agent {
       approval: container.find(APPROVAL),
       budgetGuard: this.options.budgetGuard,
       streaming: this.config.streaming,
+      readOnly: this.config.readOnly,
       limits: this.config.limits,
     });
   }

@@ -34,6 +34,8 @@ export interface CallGovernance {
   readonly gates: readonly GateStep[];
   readonly tools: ToolSet;
   readonly isTrusted: boolean;
+  /** Names of the tools of which the call is a part, the outermost first. */
+  readonly within: readonly string[];
 }
 
 /**
@@ -42,7 +44,7 @@ export interface CallGovernance {
  */
 export function decideCall(
   call: CallState,
-  { gates: all, tools, isTrusted }: CallGovernance,
+  { gates: all, tools, ...standing }: CallGovernance,
   context: InvocationContext,
   ask: AskGate,
 ): CallDecision | Promise<CallDecision> {
@@ -56,7 +58,7 @@ export function decideCall(
   const hits: PayloadOf<'BudgetThresholdHit'>[] = [];
   let rewritten = call.approval === undefined ? undefined : call.input;
   let asks: GateResult['asks'];
-  let gated = gatedCall(call, bound, isTrusted, context);
+  let gated = gatedCall(call, bound, standing, context);
 
   /** Whether the call ends here. */
   const take = ({ decision, input, permission, hit, asks: question }: GateResult): boolean => {
@@ -70,7 +72,7 @@ export function decideCall(
     if (permission !== undefined) gated = { ...gated, permission };
     if (input === undefined) return false;
     rewritten = context.redaction.redact(input);
-    gated = gatedCall({ ...call, input: rewritten, invalidInput: undefined }, bound, isTrusted, context);
+    gated = gatedCall({ ...call, input: rewritten, invalidInput: undefined }, bound, standing, context);
     const { problem } = gated;
     if (problem !== undefined) decisions.push({ gate: 'arguments', decision: 'deny', ...problem });
     return problem !== undefined;
@@ -100,12 +102,13 @@ export function decideCall(
 function gatedCall(
   call: CallState,
   bound: BoundTool | undefined,
-  isTrusted: boolean,
+  { isTrusted, within }: Pick<CallGovernance, 'isTrusted' | 'within'>,
   { sessionId, turnId, workspace }: InvocationContext,
 ): GatedCall {
   const { callId, name: tool, origin, input = {} } = call;
   const effect = bound?.effect ?? 'once';
-  const request: ToolCallRequest = { callId, tool, input, effect, origin, sessionId, turnId, workspace, subjects: [] };
+  const about = { callId, tool, input, effect, origin, within };
+  const request: ToolCallRequest = { ...about, sessionId, turnId, workspace, subjects: [] };
   const gated = { request, isTrusted, confirmation: undefined, permission: undefined };
   try {
     const problem = problemOf(call, bound);

@@ -17,4 +17,6 @@ export interface InvocationContext {
   readonly subject: () => HookSubject;
   /** Names of the tools that the session used last, the newest last. */
   readonly recentTools: () => readonly string[];
+  /** How often in a row the model asked for the same, up to one of its calls; counted no further than `most`. */
+  readonly timesInARow: (callId: string, most: number) => number;
 }

@@ -2,9 +2,11 @@ import type { Failure, JsonValue, SettlementStatus } from '@perdure/events';
 import {
   errorMessage,
   isPerdureError,
+  noCalls,
   reasonOf,
   type ErrorCode,
   type ErrorData,
+  type ScopedInvoker,
   type ToolContext,
 } from '@perdure/plugin-api';
 import type { BoundTool } from '../compose/tool-set.js';
@@ -21,6 +23,14 @@ export interface ToolRun {
   readonly tool: BoundTool;
   readonly idempotencyKey: string;
   readonly secrets: SecretRegistry;
+  /** Makes the calls that are parts of this one. Absent where none may be made: when a tool only tells what happened. */
+  readonly parts?: CallParts;
+}
+
+/** The parts of a running call, and the end of them with it. */
+export interface CallParts extends ScopedInvoker {
+  /** No further part is made, those under way are broken off, and all are settled when it resolves. */
+  close(): Promise<void>;
 }
 
 /** What came of running a tool: the members of its settlement. */
@@ -42,17 +52,26 @@ export async function runTool(run: ToolRun, context: InvocationContext): Promise
     endedAt: clock.now(),
   });
   try {
+    const output = await executed(run, context);
+    return settle({ status: 'completed', output: toJson(output) });
+  } catch (error) {
+    return settle(failedRun(run, error, context.signal.aborted));
+  }
+}
+
+/** Parts that a tool did not wait for end with it: their outcomes come before its own. */
+async function executed(run: ToolRun, context: InvocationContext): Promise<unknown> {
+  try {
     const input = argumentsOf(run);
-    const output = await withTimeout(
+    return await withTimeout(
       run.tool.tool.timeoutMs ?? Number.POSITIVE_INFINITY,
       context.signal,
       (signal) => run.tool.tool.execute(input as never, toolContext(run, context, signal)),
       // What a tool does with the end it is told of is part of its outcome, and it may need a moment for it.
       run.tool.effect === 'read' ? 0 : ABORT_GRACE_MS,
     );
-    return settle({ status: 'completed', output: toJson(output) });
-  } catch (error) {
-    return settle(failedRun(run, error, context.signal.aborted));
+  } finally {
+    await run.parts?.close();
   }
 }
 
@@ -90,6 +109,7 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
     idempotencyKey: run.idempotencyKey,
     sessionId: context.sessionId,
     ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
+    calls: run.parts ?? noCalls,
   };
 }
 

@@ -33,12 +33,14 @@ export function isInput(
     }
     case 'ToolCallDecided':
     case 'ToolCallStarted':
-      return isOfHost(state, fact) || isAnswerOfTool(state, fact, agent);
+      return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     case 'ToolCallSettled': {
       const { status, startedAt } = fact.payload as PayloadOf<'ToolCallSettled'>;
       if (status === 'completed' || status === 'failed' || startedAt !== undefined) return true;
-      return isOfHost(state, fact) || isAnswerOfTool(state, fact, agent);
+      return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     }
+    case 'ApprovalRequested':
+      return isBeside(state, fact);
     case 'HistoryCompacted':
     case 'ChangeApplied':
       return state.changes[0]?.change.kind === 'compact';
@@ -47,9 +49,10 @@ export function isInput(
   }
 }
 
-function isOfHost(state: SessionState, fact: { readonly type: CoreType; readonly payload: unknown }): boolean {
-  const { callId, origin } = fact.payload as { readonly callId: string; readonly origin?: string };
-  return origin === 'host' || state.hostCalls.some((call) => call.callId === callId);
+/** A call that no answer holds: hosts make it, or tools as a part of theirs, and neither is run by a replay. */
+function isBeside(state: SessionState, fact: { readonly payload: unknown }): boolean {
+  const { callId, origin = 'model' } = fact.payload as { readonly callId: string; readonly origin?: string };
+  return origin !== 'model' || [...state.hostCalls, ...state.nestedCalls].some((call) => call.callId === callId);
 }
 
 /** A call that was left behind and whose tool was asked: its settlement, or its new start, is the tool's answer. */

@@ -2,7 +2,7 @@ import type { PayloadOf } from '@perdure/events';
 import type { ToolMessage, ToolResultPart } from '@perdure/plugin-api';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
 import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
-import { copyCall, copyState, copyStep } from './state-copies.js';
+import { copyCall, copyState, copyStep, copyTurn } from './state-copies.js';
 import { updateCall, withStep } from './turn-update.js';
 
 type CallFacts = 'ToolCallDecided' | 'ToolCallStarted' | 'ToolCallSettled';
@@ -17,21 +17,15 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
       argumentDigest: fact.argumentDigest,
       failure: denied && { code: denied.code ?? 'PERDURE_TOOL_DENIED', message: denied.reason ?? 'denied' },
     };
-    if (fact.origin === 'model') {
-      return updateCall(state, fact.callId, (call) => {
-        const decided = copyCall(call);
-        decided.decision = decision;
-        if (fact.input !== undefined) {
-          decided.input = fact.input;
-          decided.invalidInput = undefined;
-        }
-        return decided;
-      });
-    }
-    const { callId, name, input } = fact;
-    const next = copyState(state);
-    next.hostCalls = [...state.hostCalls, { ...newCall(callId, name), origin: 'host', input, decision }];
-    return next;
+    return updateCall(withSideCall(state, fact), fact.callId, (call) => {
+      const decided = copyCall(call);
+      decided.decision = decision;
+      if (fact.input !== undefined) {
+        decided.input = fact.input;
+        decided.invalidInput = undefined;
+      }
+      return decided;
+    });
   },
 
   ToolCallStarted: (fact, state) => {
@@ -45,21 +39,68 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
   },
 
   ToolCallSettled: (fact, state, place) => {
-    if (state.hostCalls.some(({ callId }) => callId === fact.callId)) {
-      const next = copyState(state);
-      next.hostCalls = state.hostCalls.filter(({ callId }) => callId !== fact.callId);
-      return next;
-    }
-    const turn = state.open[0];
-    const call = turn?.step?.calls.find(({ callId }) => callId === fact.callId);
-    if (turn?.step === undefined || call === undefined || call.settled !== undefined) return state;
-    const settled = copyCall(call);
-    settled.settled = fact.status;
-    const step = copyStep(turn.step);
-    step.calls = turn.step.calls.map((other) => (other === call ? settled : other));
-    return withResult(state, turn, step, resultOf(fact, call.name), place);
+    return settleStepCall(settleSideCall(state, fact), fact, place);
   },
 };
+
+/** The state with a call in it that no answer holds, unless it is there. */
+export function withSideCall(
+  state: SessionState,
+  {
+    callId,
+    name,
+    origin,
+    parent,
+  }: Pick<PayloadOf<'ToolCallDecided'>, 'callId' | 'name' | 'parent'> & {
+    readonly origin?: CallState['origin'];
+  },
+): SessionState {
+  if (origin === undefined || origin === 'model') return state;
+  const key = parent === undefined ? 'hostCalls' : 'nestedCalls';
+  if (state[key].some((call) => call.callId === callId)) return state;
+  const next = copyState(state);
+  const call = { ...newCall(callId, name), origin, madeIn: state.ownership.epoch };
+  next[key] = [...state[key], parent === undefined ? call : { ...call, parent }];
+  return next;
+}
+
+/** A call that is settled needs its parts no more; a part keeps what it came to until then. */
+function settleSideCall(state: SessionState, fact: PayloadOf<'ToolCallSettled'>): SessionState {
+  if (state.hostCalls.length === 0 && state.nestedCalls.length === 0) return state;
+  const next = copyState(state);
+  next.hostCalls = state.hostCalls.filter(({ callId }) => callId !== fact.callId);
+  next.nestedCalls = state.nestedCalls.flatMap((call) => {
+    if (call.parent === fact.callId) return [];
+    if (call.callId !== fact.callId || call.settled !== undefined) return [call];
+    const { status, output, artifact, failure } = fact;
+    const settled = copyCall(call);
+    settled.settled = status;
+    settled.outcome = {
+      status,
+      ...(output === undefined ? {} : { output }),
+      ...(artifact === undefined ? {} : { artifact }),
+      ...(failure === undefined ? {} : { failure }),
+    };
+    return [settled];
+  });
+  return next;
+}
+
+function settleStepCall(state: SessionState, fact: PayloadOf<'ToolCallSettled'>, place: FactPlace): SessionState {
+  const turn = state.open[0];
+  const call = turn?.step?.calls.find(({ callId }) => callId === fact.callId);
+  if (turn?.step === undefined || call === undefined || call.settled !== undefined) return state;
+  const settled = copyCall(call);
+  settled.settled = fact.status;
+  const step = copyStep(turn.step);
+  step.calls = turn.step.calls.map((other) => (other === call ? settled : other));
+  const going = copyTurn(turn);
+  if (fact.startedAt !== undefined) {
+    step.busy = busyWith(turn.step.busy, fact.startedAt, fact.endedAt);
+    going.workedMs += spanOf(step.busy) - spanOf(turn.step.busy);
+  }
+  return withResult(state, going, step, resultOf(fact, call.name), place);
+}
 
 /** A call of which nothing is known but that it was asked for. */
 export function newCall(callId: string, name: string): CallState {
@@ -86,6 +127,15 @@ function resultOf(fact: PayloadOf<'ToolCallSettled'>, name: string): ToolResultP
   if (fact.artifact !== undefined) part.artifact = fact.artifact;
   if (fact.failure !== undefined) part.failure = fact.failure;
   return part;
+}
+
+function busyWith(before: OpenStep['busy'], from: number, to: number): NonNullable<OpenStep['busy']> {
+  if (before === undefined) return { from, to };
+  return { from: Math.min(before.from, from), to: Math.max(before.to, to) };
+}
+
+function spanOf(busy: OpenStep['busy']): number {
+  return busy === undefined ? 0 : Math.max(0, busy.to - busy.from);
 }
 
 /** Results stand in the order of the calls, whichever came first. */

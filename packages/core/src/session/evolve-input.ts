@@ -95,6 +95,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       step: undefined,
       concluded: undefined,
       usage: noUsage,
+      workedMs: 0,
       firstMessage: waiting.message,
     };
     return { ...state, messages, open: [...state.open, turn] };
@@ -113,7 +114,8 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
   },
 
   StopRequested: (fact, state) => {
-    const stop = fact.reason === undefined ? {} : { reason: fact.reason };
+    const { reason, failure } = fact;
+    const stop = { ...(reason === undefined ? {} : { reason }), ...(failure === undefined ? {} : { failure }) };
     const open = state.open.map((turn) =>
       turn.turnId === fact.turnId && turn.stop === undefined ? { ...turn, stop } : turn,
     );

@@ -1,4 +1,5 @@
 import type { EvolveHandlers } from './evolve.js';
+import { withSideCall } from './evolve-call.js';
 import { copyCall } from './state-copies.js';
 import { updateCall } from './turn-update.js';
 
@@ -7,8 +8,8 @@ type InteractionFacts = 'ApprovalRequested' | 'ApprovalResolved' | 'ApprovalRefu
 /** What people are asked about calls, and what they answer. */
 export const evolveInteraction: Pick<EvolveHandlers, InteractionFacts> = {
   ApprovalRequested: (fact, state, place) => {
-    const { callId, name: _, input, ...about } = fact;
-    return updateCall(state, callId, (call) => {
+    const { callId, name: _, origin: __, parent: ___, input, ...about } = fact;
+    return updateCall(withSideCall(state, fact), callId, (call) => {
       const asked = copyCall(call);
       asked.input = input;
       asked.invalidInput = undefined;

@@ -55,6 +55,7 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     step.calls = callsOf(fact.parts);
     const going = copyTurn(turn);
     going.usage = addUsage(turn.usage, fact.usage);
+    going.workedMs += Math.max(0, fact.endedAt - fact.startedAt);
     going.step = step;
     next.open = withFirst(state.open, going);
     next.context = state.context.push(state.messages.length);
@@ -70,7 +71,9 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     step.interrupted = undefined;
     step.failures = turn.step.failures + 1;
     step.lastFailure = { failure, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    return withStep(state, turn, step);
+    const going = copyTurn(turn);
+    going.workedMs += Math.max(0, fact.endedAt - fact.startedAt);
+    return withStep(state, going, step);
   },
 
   ModelCallDenied: (fact, state) => {

@@ -109,7 +109,7 @@ export class SessionIndex implements WireLookup {
   }
 
   call(callId: string): KnownCall | undefined {
-    const { messages, hostCalls } = this.state();
+    const { messages, hostCalls, nestedCalls } = this.state();
     for (; this.messagesSeen < messages.length; this.messagesSeen++) {
       const message = messages.at(this.messagesSeen);
       if (message?.role !== 'assistant') continue;
@@ -118,7 +118,7 @@ export class SessionIndex implements WireLookup {
         this.calls.set(part.callId, { name: part.name, input: part.input, origin: 'model' });
       }
     }
-    return this.calls.get(callId) ?? hostCalls.find((call) => call.callId === callId);
+    return this.calls.get(callId) ?? [...hostCalls, ...nestedCalls].find((call) => call.callId === callId);
   }
 
   private followTurns(): void {

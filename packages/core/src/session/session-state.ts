@@ -8,6 +8,7 @@ import type {
   GateDecision,
   JsonValue,
   Labels,
+  PayloadOf,
   RunStatus,
   SettlementStatus,
   StepSetup,
@@ -20,7 +21,7 @@ import type { Message } from '@perdure/plugin-api';
 import { AppendList } from './append-list.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 /**
  * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
@@ -48,6 +49,8 @@ export interface SessionState {
   readonly plugins: readonly ActivePlugin[] | undefined;
   /** Calls of the host that are not settled. */
   readonly hostCalls: readonly CallState[];
+  /** Parts of calls that are not settled, with what they came to: whoever runs the call again does not repeat them. */
+  readonly nestedCalls: readonly CallState[];
   /** Messages that wait for the next step of any turn: results that came too late. */
   readonly notices: readonly WaitingMessage[];
   /** What the last step was made with. */
@@ -85,7 +88,7 @@ export interface OpenTurn {
   readonly prompts: readonly { readonly promptId: string; readonly cancelled?: true }[];
   /** Prompts that no step has taken in. */
   readonly waiting: readonly WaitingMessage[];
-  readonly stop: { readonly reason?: string } | undefined;
+  readonly stop: { readonly reason?: string; readonly failure?: Failure } | undefined;
   readonly runs: readonly RunState[];
   /** The index that the next step of this turn gets. */
   readonly steps: number;
@@ -93,6 +96,8 @@ export interface OpenTurn {
   /** The last step's answer asked for nothing more: the turn ends unless someone has something to add. */
   readonly concluded: FinishReason | undefined;
   readonly usage: Usage;
+  /** Milliseconds that models and tools have worked on it. */
+  readonly workedMs: number;
   readonly firstMessage: number;
 }
 
@@ -114,6 +119,8 @@ export interface OpenStep {
   readonly interrupted: 'stopped' | 'failed' | 'crashed' | 'handed-over' | undefined;
   readonly answer: { readonly messageId: string; readonly finish: FinishReason; readonly usage: Usage } | undefined;
   readonly calls: readonly CallState[];
+  /** When the first call began and the last one ended, of those that ran. */
+  readonly busy?: { readonly from: number; readonly to: number };
   /** Index of the message that holds the results. */
   readonly results: number | undefined;
 }
@@ -141,6 +148,10 @@ export interface CallState {
   readonly callId: string;
   readonly name: string;
   readonly origin: CallOrigin;
+  /** The call of which a nested one is a part. */
+  readonly parent?: string;
+  /** The epoch in which a call was made that no answer holds. */
+  readonly madeIn?: number;
   readonly input: JsonValue | undefined;
   readonly invalidInput: string | undefined;
   /** Absent when nobody was asked. */
@@ -162,7 +173,12 @@ export interface CallState {
       }
     | undefined;
   readonly settled: SettlementStatus | undefined;
+  /** What a nested call came to. */
+  readonly outcome?: CallOutcome;
 }
+
+/** What a call came to, as its settlement tells it. */
+export type CallOutcome = Pick<PayloadOf<'ToolCallSettled'>, 'status' | 'output' | 'artifact' | 'failure'>;
 
 export interface EndedTurn {
   readonly turnId: string;
@@ -197,6 +213,7 @@ export const initialState: SessionState = {
   system: undefined,
   plugins: undefined,
   hostCalls: [],
+  nestedCalls: [],
   notices: [],
   setup: undefined,
   lastStep: undefined,

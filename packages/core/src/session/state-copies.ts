@@ -23,6 +23,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     system: state.system,
     plugins: state.plugins,
     hostCalls: state.hostCalls,
+    nestedCalls: state.nestedCalls,
     notices: state.notices,
     setup: state.setup,
     lastStep: state.lastStep,
@@ -42,11 +43,13 @@ export function copyTurn(turn: OpenTurn): Draft<OpenTurn> {
     step: turn.step,
     concluded: turn.concluded,
     usage: turn.usage,
+    workedMs: turn.workedMs,
     firstMessage: turn.firstMessage,
   };
 }
 
 export function copyStep(step: OpenStep): Draft<OpenStep> {
+  const { busy } = step;
   return {
     stepId: step.stepId,
     index: step.index,
@@ -55,22 +58,26 @@ export function copyStep(step: OpenStep): Draft<OpenStep> {
     interrupted: step.interrupted,
     answer: step.answer,
     calls: step.calls,
+    ...(busy === undefined ? {} : { busy }),
     results: step.results,
   };
 }
 
 export function copyCall(call: CallState): Draft<CallState> {
-  const { approval } = call;
+  const { approval, parent, madeIn, outcome } = call;
   return {
     callId: call.callId,
     name: call.name,
     origin: call.origin,
+    ...(parent === undefined ? {} : { parent }),
+    ...(madeIn === undefined ? {} : { madeIn }),
     input: call.input,
     invalidInput: call.invalidInput,
     ...(approval === undefined ? {} : { approval }),
     decision: call.decision,
     started: call.started,
     settled: call.settled,
+    ...(outcome === undefined ? {} : { outcome }),
   };
 }
 

@@ -24,6 +24,11 @@ export function updateCall(state: SessionState, callId: string, change: (call: C
     next.hostCalls = replaceCall(state.hostCalls, callId, change);
     return next;
   }
+  if (state.nestedCalls.some((call) => call.callId === callId)) {
+    const next = copyState(state);
+    next.nestedCalls = replaceCall(state.nestedCalls, callId, change);
+    return next;
+  }
   const turn = state.open[0];
   if (turn?.step === undefined) return state;
   const step = copyStep(turn.step);

@@ -5,7 +5,9 @@ import type { InvocationContext } from '../invoke/invocation-context.js';
 import { runTool, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
 import type { CallState } from '../session/session-state.js';
+import { NestedCalls, outermost, type Nesting } from './nested-calls.js';
 import type { SessionWork } from './session-work.js';
+import type { CallSite } from './side-call.js';
 
 /** A call that this process runs. */
 export interface RunningCall {
@@ -16,18 +18,13 @@ export interface RunningCall {
 }
 
 /** Starts a call whose start is durable. */
-export function startCall(
-  call: CallState,
-  agent: AgentView,
-  work: SessionWork,
-  context: InvocationContext,
-): RunningCall {
+export function startCall(call: CallState, site: CallSite, nesting: Nesting = outermost): RunningCall {
   const running: { call: CallState; ended: Promise<void>; outcome?: PayloadOf<'ToolCallSettled'> } = {
     call,
     ended: Promise.resolve(),
   };
-  running.ended = runCall(call, agent, work, context)
-    .catch((error: unknown) => brokenCall(call, error, context))
+  running.ended = runCall(call, site, nesting)
+    .catch((error: unknown) => brokenCall(call, error, site.context))
     .then((outcome) => {
       running.outcome = outcome;
     });
@@ -43,12 +40,8 @@ function brokenCall(call: CallState, error: unknown, { env }: InvocationContext)
   return { callId: call.callId, status, failure: { code, message }, endedAt: env.clock.now() };
 }
 
-async function runCall(
-  call: CallState,
-  agent: AgentView,
-  work: SessionWork,
-  context: InvocationContext,
-): Promise<PayloadOf<'ToolCallSettled'>> {
+async function runCall(call: CallState, site: CallSite, nesting: Nesting): Promise<PayloadOf<'ToolCallSettled'>> {
+  const { agent, work, context } = site;
   const tool = agent.toolSet(context.workspace).tools.get(call.name);
   if (tool === undefined) {
     const failure = {
@@ -62,6 +55,7 @@ async function runCall(
     tool,
     idempotencyKey: call.started?.idempotencyKey ?? '',
     secrets: work.secrets,
+    parts: new NestedCalls(call, nesting, site),
   };
   const outcome = await runTool(run, context);
   return { callId: call.callId, ...(await bounded(outcome, agent, work)) };

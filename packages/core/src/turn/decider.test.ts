@@ -4,7 +4,7 @@ import { evolve } from '../session/evolve.js';
 import { initialState, type SessionState } from '../session/session-state.js';
 import { nextIntent, type ProcessView } from './decider.js';
 
-const limits = { maxSteps: 3, maxModelAttempts: 2 };
+const limits = { maxSteps: 3, maxModelAttempts: 2, maxRepeatedCalls: 2, maxParseFailures: 1 };
 const idle: ProcessView = { underWay: new Set(), voided: new Set() };
 const digest = 'sha256:0';
 const view = { setup: digest, prompt: digest, history: { messages: 0, compactions: 0, digest } };

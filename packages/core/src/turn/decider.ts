@@ -1,5 +1,6 @@
 import type { EffectContract, Failure, FinishReason, RunStatus } from '@perdure/events';
-import { errorMessage } from '@perdure/plugin-api';
+import { errorMessage, type ErrorCode, type ErrorData } from '@perdure/plugin-api';
+import { brokenAnswersInARow, timesInARow } from '../session/recent-calls.js';
 import {
   activeRun,
   currentTurn,
@@ -25,6 +26,8 @@ export interface ProcessView {
 export interface TurnLimits {
   readonly maxSteps: number;
   readonly maxModelAttempts: number;
+  readonly maxRepeatedCalls: number;
+  readonly maxParseFailures: number;
 }
 
 /**
@@ -62,14 +65,8 @@ export type EffectIntent =
  * settled was left behind.
  */
 export function nextIntent(state: SessionState, limits: TurnLimits, process: ProcessView): Intent {
-  const orphan = state.hostCalls.find(
-    (call) => call.started?.epoch !== state.ownership.epoch && !process.underWay.has(call.callId),
-  );
-  // Whoever made the call is gone with its process: nobody would learn the outcome of another run.
-  if (orphan !== undefined) {
-    if (orphan.started === undefined) return { do: 'settle-cancelled', call: orphan };
-    return { do: orphan.started.effect === 'read' ? 'settle-cancelled' : 'settle-unknown', call: orphan };
-  }
+  const orphan = orphanOf(state, process);
+  if (orphan !== undefined) return { do: hasNoEffect(orphan) ? 'settle-cancelled' : 'settle-unknown', call: orphan };
   const turn = currentTurn(state);
   const isLeaving = state.ownership.passivation !== undefined;
   if (turn === undefined) return (isLeaving ? undefined : betweenSteps(state)) ?? { do: 'rest' };
@@ -80,6 +77,45 @@ export function nextIntent(state: SessionState, limits: TurnLimits, process: Pro
   return turn.step === undefined ? atBoundary(state, turn, limits) : inStep(state, turn, turn.step, limits, process);
 }
 
+/**
+ * A call of which whoever made it is gone with its process: nobody would learn the outcome of another run. The parts of
+ * a call come before it, unless it is run again and asks for them again.
+ */
+function orphanOf(state: SessionState, process: ProcessView): CallState | undefined {
+  const { hostCalls, nestedCalls, ownership } = state;
+  if (hostCalls.length === 0 && nestedCalls.length === 0) return undefined;
+  const isLeft = (call: CallState): boolean => call.madeIn !== ownership.epoch && !process.underWay.has(call.callId);
+  const part = nestedCalls.findLast((call) => {
+    const whole = wholeOf(state, call);
+    const isOver =
+      whole === undefined || (whole.origin === 'host' ? isLeft(whole) : isAbandoned(state, whole, process));
+    return call.settled === undefined && isOver;
+  });
+  return part ?? hostCalls.find(isLeft);
+}
+
+/** The call of a model or a host of which a nested call is a part, directly or not. */
+function wholeOf({ open, hostCalls, nestedCalls }: SessionState, part: CallState): CallState | undefined {
+  const calls = [...hostCalls, ...nestedCalls, ...(open[0]?.step?.calls ?? [])];
+  let whole: CallState | undefined = part;
+  while (whole?.parent !== undefined) {
+    const { parent }: CallState = whole;
+    whole = calls.find(({ callId }) => callId === parent);
+  }
+  return whole;
+}
+
+/** Whether a call was left behind by an earlier owner and will not be run again as it is. */
+function isAbandoned({ open, ownership }: SessionState, call: CallState, process: ProcessView): boolean {
+  const { started } = call;
+  if (started === undefined || started.epoch === ownership.epoch || process.underWay.has(call.callId)) return false;
+  return open[0]?.stop !== undefined || !(started.effect === 'read' || started.effect === 'idempotent');
+}
+
+function hasNoEffect({ started }: CallState): boolean {
+  return started === undefined || started.effect === 'read';
+}
+
 function betweenSteps(state: SessionState): Intent | undefined {
   const change = state.changes[0];
   if (change === undefined) return undefined;
@@ -87,7 +123,7 @@ function betweenSteps(state: SessionState): Intent | undefined {
 }
 
 function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): Intent {
-  if (turn.stop !== undefined) return { do: 'end-run', turn, status: 'cancelled' };
+  if (turn.stop !== undefined) return stopped(turn, turn.stop);
   const joined = [...state.notices, ...turn.waiting].map(({ id }) => id);
   if (turn.concluded !== undefined && joined.length === 0) {
     const failure = finishFailure(turn.concluded);
@@ -97,16 +133,33 @@ function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): In
   }
   const change = betweenSteps(state);
   if (change !== undefined) return change;
-  if (turn.steps >= limits.maxSteps) {
-    const code = 'PERDURE_TURN_STEP_LIMIT';
-    return {
-      do: 'end-run',
-      turn,
-      status: 'failed',
-      failure: { code, message: errorMessage(code, { limit: limits.maxSteps }) },
-    };
-  }
+  const failure = limitMet(state, turn, limits);
+  if (failure !== undefined) return { do: 'end-run', turn, status: 'failed', failure };
   return { do: 'start-step', turn, joined };
+}
+
+/** A stop that somebody wanted cancels the turn; one at a limit fails it. */
+function stopped(turn: OpenTurn, { failure }: NonNullable<OpenTurn['stop']>): FactIntent {
+  if (failure === undefined) return { do: 'end-run', turn, status: 'cancelled' };
+  return { do: 'end-run', turn, status: 'failed', failure };
+}
+
+/** Why a turn must not go on: it went round too often, or its model does not get on. */
+function limitMet(state: SessionState, turn: OpenTurn, limits: TurnLimits): Failure | undefined {
+  const met = (code: ErrorCode, data: ErrorData): Failure => ({ code, message: errorMessage(code, data) });
+  const { maxSteps: limit, maxParseFailures, maxRepeatedCalls } = limits;
+  if (turn.steps >= limit) return met('PERDURE_TURN_STEP_LIMIT', { limit });
+  if (brokenAnswersInARow(state, turn.turnId, maxParseFailures + 1) > maxParseFailures) {
+    return met('PERDURE_TURN_PARSE_LIMIT', { times: maxParseFailures + 1 });
+  }
+  // The first call too many was denied, and the model told.
+  if (timesInARow(state, turn.turnId, maxRepeatedCalls + 2) <= maxRepeatedCalls + 1) return undefined;
+  return met('PERDURE_TURN_REPEATED_CALLS', { tool: lastTool(state) });
+}
+
+function lastTool({ messages }: SessionState): string {
+  const last = messages.at(messages.length - 1);
+  return last?.role === 'tool' ? (last.parts.at(-1)?.name ?? '') : '';
 }
 
 /** An answer that was cut is kept and shown, and never passed off as a success. */
@@ -152,7 +205,7 @@ function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: Tur
 }
 
 function unanswered(turn: OpenTurn, step: OpenStep, limits: TurnLimits): Intent {
-  if (turn.stop !== undefined) return { do: 'end-run', turn, status: 'cancelled' };
+  if (turn.stop !== undefined) return stopped(turn, turn.stop);
   const failed = step.lastFailure;
   if (failed !== undefined && (!failed.retryable || step.failures >= limits.maxModelAttempts)) {
     return { do: 'end-run', turn, status: 'failed', failure: failed.failure };

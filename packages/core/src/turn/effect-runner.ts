@@ -10,14 +10,17 @@ import { DraftWriter } from '../live/draft-writer.js';
 import { readDraft } from '../live/draft-reader.js';
 import { answerMessageId } from '../live/live-answer.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
-import { assertOwner, type Ownership } from '../session/ownership.js';
-import { currentTurn, type SessionState } from '../session/session-state.js';
+import type { Ownership } from '../session/ownership.js';
+import { currentTurn, type OpenTurn, type SessionState } from '../session/session-state.js';
 import { askModel } from './ask-model.js';
+import { assertLeased } from './assert-leased.js';
 import { startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
 import { invocationContextOf } from './invocation-context-of.js';
 import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
+import { TurnClock } from './turn-clock.js';
 import { approvalPayload, decisionPayload, NODE } from './record-intent.js';
+import { reportLate } from './report-late.js';
 import type { SessionWork } from './session-work.js';
 
 /** What this process remembers of the step that it began, beside the facts of it. */
@@ -50,6 +53,7 @@ export class EffectRunner {
   private readonly running = new Map<string, RunningCall>();
   private readonly voided = new Set<string>();
   private readonly draft: DraftWriter;
+  private readonly clock: TurnClock;
   private answering = new AbortController();
   private calling = controllerOfMany();
   private graceTimer: NodeJS.Timeout | undefined;
@@ -60,6 +64,7 @@ export class EffectRunner {
     private readonly held: Ownership,
     private readonly memory: StepMemory,
   ) {
+    this.clock = new TurnClock(work.journal);
     this.draft = new DraftWriter(work.key, work.store, held.epoch, work.logger);
   }
 
@@ -91,15 +96,9 @@ export class EffectRunner {
     this.answering.abort(new Error('Another node took the session over.'));
   }
 
-  /**
-   * Before every effect: nobody may have counted this node as dead. A lease that ran out is renewed, and then the
-   * stream says whether the session is still this node's.
-   */
-  async assertLeased(): Promise<void> {
-    if (this.work.lease.isValid()) return;
-    await this.work.lease.revive();
-    await this.work.journal.refresh();
-    await this.work.journal.commit((batch) => assertOwner(batch, this.held, this.work.key.id), 'owner');
+  /** Before every effect. Throws PERDURE_SESSION_FENCED when another node may have the session. */
+  assertLeased(): Promise<void> {
+    return assertLeased(this.work, this.held);
   }
 
   async perform(intent: EffectIntent): Promise<readonly DraftedFact[]> {
@@ -111,11 +110,11 @@ export class EffectRunner {
     }
     switch (intent.do) {
       case 'ask-model':
-        return this.askModel(intent, state);
+        return this.timed(intent, () => this.askModel(intent, state));
       case 'decide-call':
         return this.waitForGates(intent, state);
       case 'run-calls':
-        return this.runCalls(intent, state);
+        return this.timed(intent, () => this.runCalls(intent, state));
       case 'reconcile-call':
         return this.reconcile(intent, state);
       case 'recover-run':
@@ -131,6 +130,10 @@ export class EffectRunner {
     }
   }
 
+  private timed<Result>(intent: { readonly turn: OpenTurn }, work: () => Promise<Result>): Promise<Result> {
+    return this.clock.during(intent.turn, this.work.agent().parts.limits.maxTurnMs, work);
+  }
+
   contextOf(state: SessionState, controller = this.calling): InvocationContext {
     return invocationContextOf(this.work, state, controller.signal);
   }
@@ -142,20 +145,12 @@ export class EffectRunner {
 
   /** What calls come to after the session was lost is told, although it settles nothing. */
   async reportLate(outcomes: readonly PayloadOf<'ToolCallSettled'>[]): Promise<void> {
-    for (const outcome of outcomes) await this.reportOne(outcome);
+    for (const outcome of outcomes) await reportLate(this.work, this.held, outcome);
     for (const running of this.running.values()) {
       await running.ended;
-      if (running.outcome !== undefined) await this.reportOne(running.outcome);
+      if (running.outcome !== undefined) await reportLate(this.work, this.held, running.outcome);
     }
     this.running.clear();
-  }
-
-  private async reportOne({ callId, status, output, failure }: PayloadOf<'ToolCallSettled'>): Promise<void> {
-    if (status !== 'completed' && status !== 'failed') return;
-    const error = failure === undefined ? {} : { error: { code: failure.code, message: failure.message } };
-    const result = output === undefined ? error : { output, ...error };
-    const late = { callId, status, epoch: this.held.epoch, node: this.work.lease.node, ...result };
-    await this.work.journal.commit((batch) => batch.add('LateResultReported', late, {}, NODE), 'input');
   }
 
   private async askModel(intent: Effect<'ask-model'>, state: SessionState): Promise<readonly DraftedFact[]> {
@@ -185,9 +180,15 @@ export class EffectRunner {
 
   private async runCalls(intent: Effect<'run-calls'>, state: SessionState): Promise<readonly DraftedFact[]> {
     const agent = frozenAgent(this.memory, intent.turn.step?.stepId, this.work);
-    const context = this.contextOf(state);
+    const site = {
+      work: this.work,
+      held: this.held,
+      agent,
+      context: this.contextOf(state),
+      isHandingOver: () => this.suspended,
+    };
     for (const call of intent.calls) {
-      if (!this.running.has(call.callId)) this.running.set(call.callId, startCall(call, agent, this.work, context));
+      if (!this.running.has(call.callId)) this.running.set(call.callId, startCall(call, site));
     }
     const parallel = intent.turn.step !== undefined && isParallel(intent.turn.step);
     for (;;) {

@@ -1,6 +1,7 @@
 import type { HookSubject } from '@perdure/plugin-api';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { activeRun, currentTurn, type SessionState } from '../session/session-state.js';
+import { timesInARow } from '../session/recent-calls.js';
 import type { SessionWork } from './session-work.js';
 
 /** Tools that hooks are told of. */
@@ -29,6 +30,7 @@ export function invocationContextOf(
     logger: work.logger,
     subject: () => subjectOf(work.key.id, state, turnId, runId),
     recentTools: () => recentTools(state),
+    timesInARow: (callId, most) => (turnId === undefined ? 0 : timesInARow(state, turnId, most, callId)),
   };
 }
 

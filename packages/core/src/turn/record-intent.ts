@@ -97,7 +97,9 @@ export function approvalPayload(
     ...(onExpiry === undefined ? {} : { onExpiry }),
   };
   const input = rewritten ?? call.input ?? {};
-  const about = { callId: call.callId, name: call.name, input, effect, argumentDigest };
+  const { callId, name, origin, parent } = call;
+  const maker = origin === 'model' ? {} : { origin, ...(parent === undefined ? {} : { parent }) };
+  const about = { callId, name, ...maker, input, effect, argumentDigest };
   return { ...about, ...asks, gates: [...gates], policy, ...expiry };
 }
 
@@ -106,6 +108,7 @@ export function decisionPayload(call: CallState, decision: CallDecision, policy:
     callId: call.callId,
     name: call.name,
     origin: call.origin,
+    ...(call.parent === undefined ? {} : { parent: call.parent }),
     ...inputOf(call, decision),
     decision: decision.decision === 'allow' ? ('allow' as const) : ('deny' as const),
     gates: [...decision.gates],
@@ -115,10 +118,10 @@ export function decisionPayload(call: CallState, decision: CallDecision, policy:
   };
 }
 
-/** A model's arguments are in its answer; a decision holds those of the host, and those that a gate rewrote. */
+/** A model's arguments are in its answer; a decision holds those of other calls, and those that a gate rewrote. */
 function inputOf(call: CallState, { input }: CallDecision): { readonly input?: JsonValue } {
   if (input !== undefined) return { input };
-  return call.origin === 'host' ? { input: call.input ?? {} } : {};
+  return call.origin === 'model' ? {} : { input: call.input ?? {} };
 }
 
 /** The turn, run and step that are going on. */

@@ -65,4 +65,3 @@ export interface BudgetGuard {
   recordAfterLlm?(context: LlmUsageContext): void | Promise<void>;
   checkBeforeTool?(context: ToolBudgetContext): Answer | Promise<Answer>;
 }
-

@@ -1,4 +1,4 @@
-import type { EffectContract, JsonValue } from '@perdure/events';
+import type { CallOrigin, EffectContract, JsonValue } from '@perdure/events';
 
 /** A call as gates see it: the final arguments, with references in the place of secrets. */
 export interface ToolCallRequest {
@@ -6,7 +6,9 @@ export interface ToolCallRequest {
   readonly tool: string;
   readonly input: JsonValue;
   readonly effect: EffectContract;
-  readonly origin: 'model' | 'host';
+  readonly origin: CallOrigin;
+  /** Names of the tools of which the call is a part, the outermost first; absent when it is a whole. */
+  readonly within?: readonly string[];
   readonly sessionId: string;
   readonly turnId: string | undefined;
   readonly workspace: string | undefined;

@@ -1,4 +1,4 @@
-import type { JsonValue, Usage } from '@perdure/events';
+import type { CallOrigin, JsonValue, Usage } from '@perdure/events';
 
 /**
  * The points at which hooks run. Gating hooks decide and fail closed: an error or a time-out blocks. Observing hooks
@@ -46,7 +46,7 @@ interface ToolCallPayload {
   readonly tool: string;
   readonly args: JsonValue;
   readonly working_directory: string | null;
-  readonly origin: 'model' | 'host';
+  readonly origin: CallOrigin;
 }
 
 interface ResponsePayload {

@@ -1,4 +1,6 @@
 import type { EffectContract, JsonValue } from '@perdure/events';
+import { PerdureError } from '../errors/perdure-error.js';
+import type { ToolOutcome } from '../session/turn.js';
 
 /**
  * A tool in the shape of the AI SDK, plus what a durable runtime must know of it.
@@ -34,7 +36,31 @@ export interface ToolContext {
   readonly sessionId: string;
   /** The session's workspace, when it has one. */
   readonly workspace?: string;
+  /** Makes calls of other tools as parts of this one. */
+  readonly calls: ScopedInvoker;
 }
+
+/**
+ * The way for a tool to call others, in the place of a registry of them. Each part passes all gates as the model's own
+ * calls do and is settled once: when the whole is run again after a crash, a part that has an outcome gives that, and
+ * one without is repeated as its own effect contract allows. A part is known by its tool, its arguments and how often
+ * the whole has asked for the same, so a tool that asks for the same parts again gets the same outcomes.
+ */
+export interface ScopedInvoker {
+  /** What may be done with a call of a tool that was started and never settled; `undefined` when there is no such. */
+  effectOf(tool: string): EffectContract | undefined;
+  /**
+   * Resolves with what came of the part, whatever that is. Throws PERDURE_INPUT_INVALID for arguments that are not
+   * JSON, PERDURE_TOOL_CALL_OVER when the whole has ended, and PERDURE_TOOL_CALL_LIMIT over the limit of parts.
+   */
+  call(tool: string, input: JsonValue): Promise<ToolOutcome>;
+}
+
+/** For a tool that is run by itself, in a test or a check: it makes no other calls. */
+export const noCalls: ScopedInvoker = {
+  effectOf: () => undefined,
+  call: (tool) => Promise.reject(new PerdureError('PERDURE_TOOL_CALL_OVER', { tool })),
+};
 
 /**
  * What became of a call: it took effect with this output; it did not, and its key can no longer take effect; or nobody

@@ -19,6 +19,8 @@ export interface AgentOptions {
   readonly tenant?: string;
   /** Whether answers are asked for as streams; `true` when absent. */
   readonly streaming?: boolean;
+  /** Whether the agent may use only tools that read, also as parts of other calls; `false` when absent. */
+  readonly readOnly?: boolean;
   readonly limits?: AgentLimits;
   /** Asked before every call of the agent's sessions, unless a session has one of its own. */
   readonly budgetGuard?: BudgetGuard;
@@ -34,6 +36,17 @@ export interface AgentLimits {
   /** Characters of a tool's output that a model is shown; 65,536 when absent. The rest goes to an artifact. */
   readonly maxOutputCharacters?: number;
   readonly maxOutputTokens?: number;
+  /** Milliseconds that models and tools may work on one turn, over all its runs; there is no limit when absent. */
+  readonly maxTurnMs?: number;
+  /**
+   * How often in a row a model may ask for the same call; 5 when absent. The next is denied, and the turn fails behind
+   * the one after it.
+   */
+  readonly maxRepeatedCalls?: number;
+  /** How many answers in a row may ask for calls with arguments that are not JSON; 3 when absent. */
+  readonly maxParseFailures?: number;
+  /** Parts that a tool may make of one call; 256 when absent. */
+  readonly maxNestedCalls?: number;
 }
 
 export interface SessionOptions extends Labels {

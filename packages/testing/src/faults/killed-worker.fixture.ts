@@ -1,12 +1,13 @@
-import type {
-  Asker,
-  EventStore,
-  Gate,
-  Hook,
-  HookOccurrence,
-  NewFact,
-  ToolCallRequest,
-  ToolContext,
+import {
+  noCalls,
+  type Asker,
+  type EventStore,
+  type Gate,
+  type Hook,
+  type HookOccurrence,
+  type NewFact,
+  type ToolCallRequest,
+  type ToolContext,
 } from '@perdure/plugin-api';
 import { deterministicHostEnv } from '../host-env.js';
 import { scriptByRound } from '../models/script.js';
@@ -97,7 +98,13 @@ const call: ToolCallRequest = {
   subjects: [],
 };
 const { signal } = new AbortController();
-const context: ToolContext = { toolCallId: 'c1', abortSignal: signal, idempotencyKey: 'k1', sessionId: 's1' };
+const context: ToolContext = {
+  toolCallId: 'c1',
+  abortSignal: signal,
+  idempotencyKey: 'k1',
+  sessionId: 's1',
+  calls: noCalls,
+};
 const user = { role: 'user', content: [{ type: 'text', text: 'go' }] };
 const result = { type: 'tool-result', toolCallId: 'call_0', toolName: 'add', output: { type: 'json', value: 3 } };
 

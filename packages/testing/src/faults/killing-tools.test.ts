@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Tool, ToolContext } from '@perdure/plugin-api';
+import { noCalls, type Tool, type ToolContext } from '@perdure/plugin-api';
 import { describe, expect, test } from 'vitest';
 import { recordKillPoints } from './kill-plan.js';
 import { killingTools } from './killing-tools.js';
@@ -9,6 +9,7 @@ const context: ToolContext = {
   abortSignal: new AbortController().signal,
   idempotencyKey: 'k1',
   sessionId: 's1',
+  calls: noCalls,
 };
 
 class Counter implements Tool {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Reconciliation, Tool, ToolContext, Tools } from '@perdure/plugin-api';
+import { noCalls, type Reconciliation, type Tool, type ToolContext, type Tools } from '@perdure/plugin-api';
 import { afterAll } from 'vitest';
 import { createCallRecords } from '../effect/call-records.js';
 import { toolsOf } from '../file-tools.js';
@@ -78,6 +78,7 @@ export function contextOf(options: { readonly key?: string; readonly signal?: Ab
     abortSignal: options.signal ?? new AbortController().signal,
     idempotencyKey: options.key ?? randomUUID(),
     sessionId: 'session-1',
+    calls: noCalls,
   };
 }
 

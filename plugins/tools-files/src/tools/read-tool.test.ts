@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { asOrdinaryUser, call, failure, temporaryWorkspace } from '../testing/temporary-workspace.js';
+import { asOrdinaryUser, call, contextOf, failure, temporaryWorkspace } from '../testing/temporary-workspace.js';
 
 const { tools, write, folder } = temporaryWorkspace();
 const read = (input: object) => call(tools['read'], input);
@@ -113,8 +113,7 @@ test('an unknown member of the input is refused by name', async () => {
 });
 
 test('a call that was stopped before it began does nothing', async () => {
-  const stopped = AbortSignal.abort();
-  const context = { toolCallId: 'c', abortSignal: stopped, idempotencyKey: 'k', sessionId: 's' };
+  const context = contextOf({ signal: AbortSignal.abort() });
   for (const [name, input] of [
     ['read', { file_path: 'lines.txt' }],
     ['write', { file_path: 'new.txt', content: '' }],

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPerdureError, type Sandbox, type Tool, type ToolContext } from '@perdure/plugin-api';
+import { isPerdureError, noCalls, type Sandbox, type Tool, type ToolContext } from '@perdure/plugin-api';
 import { afterAll } from 'vitest';
 import { shellConfiguration, type ShellOptions } from '../configuration.js';
 import { shellTools } from '../shell-tools.js';
@@ -39,7 +39,7 @@ export interface ShellOutput {
 
 export async function call(tool: Tool, input: object, signal?: AbortSignal): Promise<ShellOutput> {
   const abortSignal = signal ?? new AbortController().signal;
-  const context: ToolContext = { toolCallId: 'c', abortSignal, idempotencyKey: 'k', sessionId: 's' };
+  const context: ToolContext = { toolCallId: 'c', abortSignal, idempotencyKey: 'k', sessionId: 's', calls: noCalls };
   return (await tool.execute(input as never, context)) as ShellOutput;
 }
 

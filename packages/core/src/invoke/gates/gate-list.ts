@@ -4,6 +4,7 @@ import { digestOf } from '../../host/sha256.js';
 import { inOrder } from '../../hooks/run-hooks.js';
 import type { GateStep } from './gate-step.js';
 import { budgetGate } from './budget-gate.js';
+import { readOnlyGate, recursionGate, repetitionGate } from './call-guards.js';
 import { permissionRequestGate, preToolUseGate } from './hook-gates.js';
 import { approvalGate, confirmationGate, permissionGate } from './permission-gates.js';
 import { pluginGate } from './plugin-gate.js';
@@ -17,6 +18,9 @@ export function gateSteps(parts: AgentParts): readonly GateStep[] {
   const added = (stage: Stage): GateStep[] =>
     gates.filter((gate) => (gate.stage ?? 'before-execution') === stage).map(pluginGate);
   return [
+    recursionGate,
+    readOnlyGate(parts),
+    repetitionGate(parts.limits.maxRepeatedCalls),
     argumentsGate,
     preToolUseGate(at('pre_tool_use')),
     ...added('before-permission'),

@@ -1,0 +1,198 @@
+import type { ControlPlane, JsonValue } from '@perdure/events';
+import { errorMessage, isPerdureError, type ErrorCode, type ToolOutcome } from '@perdure/plugin-api';
+import type { AgentView } from '../host/agent-view.js';
+import { askGate, decideCall } from '../invoke/decide-call.js';
+import type { InvocationContext } from '../invoke/invocation-context.js';
+import { reconcileTool } from '../invoke/tool-invoker.js';
+import { newCall } from '../session/evolve-call.js';
+import { draftFact, type FactBatch } from '../session/fact-batch.js';
+import { assertOwner, type Ownership } from '../session/ownership.js';
+import type { CallOutcome, CallState } from '../session/session-state.js';
+import { assertLeased } from './assert-leased.js';
+import { startCall } from './call-runner.js';
+import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
+import { reportLate } from './report-late.js';
+import type { SessionWork } from './session-work.js';
+import { callBeside, decidedIn, settleParts, sideContext, untilAnswered } from './side-call-state.js';
+
+/** A call that no answer of a model holds: of the host, or a part of another call. */
+export interface SideCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: JsonValue;
+  readonly origin: 'host' | 'nested';
+  readonly parent?: string;
+  readonly plane?: ControlPlane;
+  readonly isTrusted: boolean;
+  /** Names of the tools of which it is a part, the outermost first. */
+  readonly within: readonly string[];
+}
+
+/** Where calls are made: the session that this node owns, and the agent as it is for them. */
+export interface CallSite {
+  readonly work: SessionWork;
+  readonly held: Ownership;
+  readonly agent: AgentView;
+  readonly context: InvocationContext;
+  /** The session leaves this node: what is broken off is settled by whoever goes on. */
+  readonly isHandingOver: () => boolean;
+}
+
+/**
+ * Makes a call beside those of the turn: the same gates, the same facts, the same invoker. It waits for a person in this
+ * process. A part that an earlier run of its whole made already is not repeated: it goes on from where it stood.
+ */
+export async function makeSideCall(request: SideCall, site: CallSite): Promise<ToolOutcome> {
+  const known = callBeside(site.work.journal.state, request.callId);
+  if (known?.outcome !== undefined) return outcomeOf(request, known.outcome);
+  const ready = known?.decision === undefined ? await decide(request, known, site) : known;
+  if ('status' in ready) return outcomeOf(request, ready);
+  if (ready.decision?.decision === 'deny') {
+    return outcomeOf(request, await settle(request, { status: 'denied', failure: ready.decision.failure }, site));
+  }
+  const before = known?.started === undefined ? 'unstarted' : await leftBehind(ready, site);
+  if (typeof before === 'object') return outcomeOf(request, await settle(request, before, site));
+  return outcomeOf(request, await run(request, ready, before, site));
+}
+
+/** Leads the call through its gates, with a person's answer between them where they want one. */
+async function decide(
+  request: SideCall,
+  known: CallState | undefined,
+  site: CallSite,
+): Promise<CallState | CallOutcome> {
+  const { work, agent, context } = site;
+  const { redaction, journal, env } = work;
+  let call: CallState = known ?? stateOf(request, redaction.redact(request.input));
+  for (;;) {
+    if (call.approval !== undefined && call.approval.answer === undefined) {
+      call = (await untilAnswered(journal, request.callId, context.signal)) ?? call;
+      if (context.signal.aborted) return broken(request, site);
+    }
+    const governance = { ...agent.governance(context.workspace, request.isTrusted), within: request.within };
+    const decision = await decideCall(call, governance, context, askGate);
+    // What the end took away was not decided.
+    if (context.signal.aborted) return broken(request, site);
+    const hits = decision.hits.map((hit) => draftFact('BudgetThresholdHit', hit, ...factPlace(site)));
+    const question = approvalPayload(call, decision, agent, () => env.clock.now());
+    const plane = request.plane === undefined ? {} : { plane: request.plane };
+    const said =
+      question === undefined
+        ? draftFact(
+            'ToolCallDecided',
+            { ...decisionPayload(call, decision, agent.policy), ...plane },
+            ...factPlace(site),
+          )
+        : draftFact('ApprovalRequested', question, ...factPlace(site));
+    const next = await owned(site, (batch) => {
+      for (const hit of hits) batch.keep(hit);
+      batch.keep(said);
+      return decidedIn(batch, request.callId, work);
+    });
+    if (question === undefined) return next;
+    call = 'status' in next ? call : next;
+  }
+}
+
+/** Starts the call and settles it with what it comes to. */
+async function run(
+  request: SideCall,
+  call: CallState,
+  before: 'unstarted' | 'again',
+  site: CallSite,
+): Promise<CallOutcome> {
+  const { work, held } = site;
+  const attempt = before === 'again' ? (call.started?.attempt ?? 0) + 1 : 1;
+  const started =
+    before === 'unstarted' && call.started?.epoch === held.epoch
+      ? call
+      : await owned(site, (batch) => {
+          recordIntent(batch, { do: 'start-call', call, attempt }, sideContext(work));
+          return callBeside(batch.state, call.callId) ?? call;
+        });
+  await assertLeased(work, held);
+  const running = startCall(started, site, { within: request.within, isTrusted: request.isTrusted });
+  await running.ended;
+  const outcome = running.outcome ?? unknownOutcome(request);
+  const wasBroken = outcome.status === 'cancelled' || outcome.status === 'unknown';
+  if (request.origin === 'nested' && wasBroken && site.isHandingOver()) return outcome;
+  return settle(request, outcome, site);
+}
+
+/** By its effect contract: what may be done with a part that an earlier run of its whole started. */
+async function leftBehind(call: CallState, { work, agent, context }: CallSite): Promise<'again' | CallOutcome> {
+  const effect = call.started?.effect ?? 'once';
+  if (effect === 'read' || effect === 'idempotent') return 'again';
+  const tool = agent.toolSet(context.workspace).tools.get(call.name);
+  if (effect === 'once' || tool === undefined) return unknownOutcome(call);
+  const idempotencyKey = call.started?.idempotencyKey ?? '';
+  const answer = await reconcileTool({ call, tool, idempotencyKey, secrets: work.secrets }, context);
+  if (answer.status === 'voided') return 'again';
+  return answer.status === 'happened' ? { status: 'completed', output: answer.output } : unknownOutcome(call);
+}
+
+type Settled = Omit<CallOutcome, 'failure'> & {
+  readonly failure?: CallOutcome['failure'] | undefined;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+};
+
+async function settle({ callId }: SideCall, outcome: Settled, site: CallSite): Promise<CallOutcome> {
+  const { work } = site;
+  const { failure, endedAt = work.env.clock.now(), ...rest } = outcome;
+  const payload = { ...rest, callId, ...(failure === undefined ? {} : { failure }), endedAt };
+  const settled = draftFact('ToolCallSettled', payload, ...factPlace(site));
+  try {
+    await owned(site, (batch) => {
+      settleParts(batch, callId, work);
+      batch.keep(settled);
+    });
+  } catch (error) {
+    if (isPerdureError(error, 'PERDURE_SESSION_FENCED')) await reportLate(work, site.held, settled.payload);
+    throw error;
+  }
+  return settled.payload;
+}
+
+/** The end of the turn, of the whole or of the session came before the call was started. */
+async function broken(request: SideCall, site: CallSite): Promise<CallOutcome> {
+  const outcome = { status: 'cancelled' as const, failure: failureOf('PERDURE_TOOL_CANCELLED', request.name) };
+  const isOpen = callBeside(site.work.journal.state, request.callId) !== undefined;
+  if (!isOpen || (request.origin === 'nested' && site.isHandingOver())) return outcome;
+  return settle(request, outcome, site);
+}
+
+function owned<Result>({ work, held }: CallSite, decideOn: (batch: FactBatch) => Result): Promise<Result> {
+  return work.journal.commit((batch) => {
+    assertOwner(batch, held, work.key.id);
+    return decideOn(batch);
+  }, 'owner');
+}
+
+/** What every fact of a side call is made with behind its payload. */
+function factPlace({ work, held, context: { turnId, runId, stepId } }: CallSite) {
+  return [{ turnId, runId, stepId }, NODE, held.epoch, work.batchContext] as const;
+}
+
+function stateOf({ callId, name, origin, parent }: SideCall, input: JsonValue): CallState {
+  return { ...newCall(callId, name), origin, ...(parent === undefined ? {} : { parent }), input };
+}
+
+function unknownOutcome({ name }: { readonly name: string }): CallOutcome {
+  return { status: 'unknown', failure: failureOf('PERDURE_TOOL_UNKNOWN_OUTCOME', name) };
+}
+
+function failureOf(code: ErrorCode, tool: string): NonNullable<CallOutcome['failure']> {
+  return { code, message: errorMessage(code, { tool }) };
+}
+
+function outcomeOf({ callId, name }: SideCall, { status, output, artifact, failure }: CallOutcome): ToolOutcome {
+  return {
+    callId,
+    name,
+    status,
+    ...(output === undefined ? {} : { output }),
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
