@@ -1,12 +1,14 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Script } from '@perdure/testing';
-import type { Session, Tools } from '@perdure/plugin-api';
+import type { Session, ToolContext, Tools } from '@perdure/plugin-api';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
   readonly name: string;
   readonly script: Script;
+  /** It pays once and mails once: what came of both is looked at by the contracts of these tools. */
+  readonly isByContract?: true;
   drive(session: Session): Promise<void>;
 }
 
@@ -15,6 +17,7 @@ const call = (name: string, key: string) => ({ name, input: { key }, providerCal
 /** One step for each effect contract, two calls together where that is allowed. */
 const everyContract: Scenario = {
   name: 'every effect contract',
+  isByContract: true,
   script: {
     rules: [
       {
@@ -163,7 +166,24 @@ const approving: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed, approving];
+/** A call that makes others as its parts, one of each contract. */
+const nested: Scenario = {
+  name: 'parts of a call',
+  isByContract: true,
+  script: {
+    rules: [
+      { when: { toolResults: 0 }, answer: { text: 'all at once', calls: [call('several', 'l')] } },
+      { answer: { text: 'all is done' } },
+    ],
+  },
+  async drive(session) {
+    const turn = await session.prompt({ query: 'do several things', promptId: 'p-1' });
+    await session.resume();
+    await turn.finished;
+  },
+};
+
+export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed, approving, nested];
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
 export function scenarioTools(workspace: string, log: string): Tools {
@@ -219,6 +239,16 @@ export function scenarioTools(workspace: string, log: string): Tools {
       inputSchema,
       effect: 'read',
       execute: () => 'many words '.repeat(200),
+    },
+    several: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: async ({ key }: { key: string }, { calls }: ToolContext) => {
+        const seen = await Promise.all([calls.call('peek', { key: 'a' }), calls.call('peek', { key })]);
+        const done = [];
+        for (const tool of ['put', 'pay', 'mail']) done.push(await calls.call(tool, { key }));
+        return [...seen, ...done].map(({ status, output = null }) => [status, output]);
+      },
     },
     linger: {
       inputSchema,

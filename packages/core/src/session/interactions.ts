@@ -8,6 +8,7 @@ import {
   type InteractionResponse,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { openCalls, wholeOf } from './call-tree.js';
 import { readChain } from './chain-reader.js';
 import type { FactBatch } from './fact-batch.js';
 import type { LoadedSession } from './loaded-session.js';
@@ -24,12 +25,12 @@ const shape = z.strictObject({
 
 /** What waits for an answer, in the order of the calls. */
 export function pendingInteractions(state: SessionState): readonly Interaction[] {
-  const turn = currentTurn(state);
-  return askedCalls(state).flatMap(({ callId, name, input = {}, approval, settled }) => {
-    if (turn === undefined || approval.answer !== undefined || settled !== undefined) return [];
+  return askedCalls(state).flatMap((call) => {
+    const { callId, name, input = {}, approval, settled } = call;
+    if (approval.answer !== undefined || settled !== undefined) return [];
     const { argumentDigest, effect, reason = null, suggestion = null, requestedAt, expiresAt = null } = approval;
     const about = { tool: name, input, argumentDigest, effect, reason, suggestion, requestedAt, expiresAt };
-    return [{ kind: 'approval' as const, id: callId, turnId: turn.turnId, ...about }];
+    return [{ kind: 'approval' as const, id: callId, turnId: turnOf(state, call), ...about }];
   });
 }
 
@@ -112,8 +113,12 @@ export function nextExpiry(state: SessionState): number | undefined {
 type AskedCall = CallState & { readonly approval: CallApproval };
 
 function askedCalls(state: SessionState): readonly AskedCall[] {
-  const calls = currentTurn(state)?.step?.calls ?? [];
-  return calls.filter((call): call is AskedCall => call.approval !== undefined);
+  return openCalls(state).filter((call): call is AskedCall => call.approval !== undefined);
+}
+
+/** A call of the host belongs to no turn, and its parts do not either. */
+function turnOf(state: SessionState, call: CallState): string | null {
+  return wholeOf(state, call)?.origin === 'host' ? null : (currentTurn(state)?.turnId ?? null);
 }
 
 function expire(batch: FactBatch, { callId, approval }: AskedCall): void {

@@ -2,10 +2,9 @@ import type { ArtifactReference, PayloadOf } from '@perdure/events';
 import { errorMessage, reasonOf } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
-import { runTool, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
+import { runTool, type CallParts, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
 import type { CallState } from '../session/session-state.js';
-import { NestedCalls, outermost, type Nesting } from './nested-calls.js';
 import type { SessionWork } from './session-work.js';
 import type { CallSite } from './side-call.js';
 
@@ -18,12 +17,12 @@ export interface RunningCall {
 }
 
 /** Starts a call whose start is durable. */
-export function startCall(call: CallState, site: CallSite, nesting: Nesting = outermost): RunningCall {
+export function startCall(call: CallState, site: CallSite, parts: CallParts): RunningCall {
   const running: { call: CallState; ended: Promise<void>; outcome?: PayloadOf<'ToolCallSettled'> } = {
     call,
     ended: Promise.resolve(),
   };
-  running.ended = runCall(call, site, nesting)
+  running.ended = runCall(call, site, parts)
     .catch((error: unknown) => brokenCall(call, error, site.context))
     .then((outcome) => {
       running.outcome = outcome;
@@ -40,7 +39,7 @@ function brokenCall(call: CallState, error: unknown, { env }: InvocationContext)
   return { callId: call.callId, status, failure: { code, message }, endedAt: env.clock.now() };
 }
 
-async function runCall(call: CallState, site: CallSite, nesting: Nesting): Promise<PayloadOf<'ToolCallSettled'>> {
+async function runCall(call: CallState, site: CallSite, parts: CallParts): Promise<PayloadOf<'ToolCallSettled'>> {
   const { agent, work, context } = site;
   const tool = agent.toolSet(context.workspace).tools.get(call.name);
   if (tool === undefined) {
@@ -55,7 +54,7 @@ async function runCall(call: CallState, site: CallSite, nesting: Nesting): Promi
     tool,
     idempotencyKey: call.started?.idempotencyKey ?? '',
     secrets: work.secrets,
-    parts: new NestedCalls(call, nesting, site),
+    parts,
   };
   const outcome = await runTool(run, context);
   return { callId: call.callId, ...(await bounded(outcome, agent, work)) };

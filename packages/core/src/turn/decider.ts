@@ -1,5 +1,6 @@
 import type { EffectContract, Failure, FinishReason, RunStatus } from '@perdure/events';
 import { errorMessage, type ErrorCode, type ErrorData } from '@perdure/plugin-api';
+import { wholeOf } from '../session/call-tree.js';
 import { brokenAnswersInARow, timesInARow } from '../session/recent-calls.js';
 import {
   activeRun,
@@ -92,17 +93,6 @@ function orphanOf(state: SessionState, process: ProcessView): CallState | undefi
     return call.settled === undefined && isOver;
   });
   return part ?? hostCalls.find(isLeft);
-}
-
-/** The call of a model or a host of which a nested call is a part, directly or not. */
-function wholeOf({ open, hostCalls, nestedCalls }: SessionState, part: CallState): CallState | undefined {
-  const calls = [...hostCalls, ...nestedCalls, ...(open[0]?.step?.calls ?? [])];
-  let whole: CallState | undefined = part;
-  while (whole?.parent !== undefined) {
-    const { parent }: CallState = whole;
-    whole = calls.find(({ callId }) => callId === parent);
-  }
-  return whole;
 }
 
 /** Whether a call was left behind by an earlier owner and will not be run again as it is. */

@@ -17,9 +17,11 @@ import { assertLeased } from './assert-leased.js';
 import { startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
 import { invocationContextOf } from './invocation-context-of.js';
+import { outermost } from './nested-calls.js';
 import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
 import { TurnClock } from './turn-clock.js';
 import { approvalPayload, decisionPayload, NODE } from './record-intent.js';
+import { partsOf } from './side-call.js';
 import { reportLate } from './report-late.js';
 import type { SessionWork } from './session-work.js';
 
@@ -188,7 +190,8 @@ export class EffectRunner {
       isHandingOver: () => this.suspended,
     };
     for (const call of intent.calls) {
-      if (!this.running.has(call.callId)) this.running.set(call.callId, startCall(call, site));
+      if (!this.running.has(call.callId))
+        this.running.set(call.callId, startCall(call, site, partsOf(call, outermost, site)));
     }
     const parallel = intent.turn.step !== undefined && isParallel(intent.turn.step);
     for (;;) {

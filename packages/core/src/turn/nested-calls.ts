@@ -8,7 +8,7 @@ import { canonicalJson } from '../session/canonical-json.js';
 import { assertOwner } from '../session/ownership.js';
 import { checkCall } from '../session/session-input.js';
 import type { CallState } from '../session/session-state.js';
-import { makeSideCall, type CallSite } from './side-call.js';
+import type { CallSite, SideCall } from './side-call.js';
 import { settleParts } from './side-call-state.js';
 
 /** Of what a call is a part. */
@@ -35,6 +35,7 @@ export class NestedCalls implements CallParts {
     private readonly whole: CallState,
     private readonly nesting: Nesting,
     site: CallSite,
+    private readonly make: (request: SideCall, site: CallSite) => Promise<ToolOutcome>,
   ) {
     setMaxListeners(0, this.ended.signal);
     const signal = AbortSignal.any([site.context.signal, this.ended.signal]);
@@ -54,7 +55,7 @@ export class NestedCalls implements CallParts {
     this.count += 1;
     if (this.count > limit) throw new PerdureError('PERDURE_TOOL_CALL_LIMIT', { limit });
     const { callId: parent, name: outer } = this.whole;
-    const call = makeSideCall(
+    const call = this.make(
       {
         callId: this.nextId(name, this.site.work.redaction.redact(given)),
         name,

@@ -3,13 +3,14 @@ import { errorMessage, isPerdureError, type ErrorCode, type ToolOutcome } from '
 import type { AgentView } from '../host/agent-view.js';
 import { askGate, decideCall } from '../invoke/decide-call.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
-import { reconcileTool } from '../invoke/tool-invoker.js';
+import { reconcileTool, type CallParts } from '../invoke/tool-invoker.js';
 import { newCall } from '../session/evolve-call.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { CallOutcome, CallState } from '../session/session-state.js';
 import { assertLeased } from './assert-leased.js';
 import { startCall } from './call-runner.js';
+import { NestedCalls, type Nesting } from './nested-calls.js';
 import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
 import { reportLate } from './report-late.js';
 import type { SessionWork } from './session-work.js';
@@ -53,6 +54,11 @@ export async function makeSideCall(request: SideCall, site: CallSite): Promise<T
   const before = known?.started === undefined ? 'unstarted' : await leftBehind(ready, site);
   if (typeof before === 'object') return outcomeOf(request, await settle(request, before, site));
   return outcomeOf(request, await run(request, ready, before, site));
+}
+
+/** What a running call makes its parts with. */
+export function partsOf(call: CallState, nesting: Nesting, site: CallSite): CallParts {
+  return new NestedCalls(call, nesting, site, makeSideCall);
 }
 
 /** Leads the call through its gates, with a person's answer between them where they want one. */
@@ -111,7 +117,7 @@ async function run(
           return callBeside(batch.state, call.callId) ?? call;
         });
   await assertLeased(work, held);
-  const running = startCall(started, site, { within: request.within, isTrusted: request.isTrusted });
+  const running = startCall(started, site, partsOf(started, request, site));
   await running.ended;
   const outcome = running.outcome ?? unknownOutcome(request);
   const wasBroken = outcome.status === 'cancelled' || outcome.status === 'unknown';

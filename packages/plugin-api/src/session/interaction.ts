@@ -4,7 +4,8 @@ import type { EffectContract, JsonValue } from '@perdure/events';
 export interface Interaction {
   readonly kind: 'approval';
   readonly id: string;
-  readonly turnId: string;
+  /** `null` for a call of the host. */
+  readonly turnId: string | null;
   readonly tool: string;
   /** The final arguments, with references in the place of secrets, and their digest. */
   readonly input: JsonValue;
