@@ -101,3 +101,39 @@ describe('a turn ends at a limit, with a reason of its own and never as a succes
     await runtime.dispose();
   });
 });
+
+test('a call that does not come to its turn in its lane is not run, and the model is told', async () => {
+  const running: string[] = [];
+  let release = (): void => undefined;
+  const held: Tools = {
+    hold: {
+      inputSchema: z.object({}),
+      lane: 'narrow',
+      execute: () => {
+        running.push('hold');
+        return new Promise<string>((resolve) => (release = () => resolve('held')));
+      },
+    },
+    pass: { inputSchema: z.object({}), lane: 'narrow', execute: () => running.push('pass') },
+  };
+  const runtime = await createTestRuntime({ plugins: [storesWith(new MemoryEventStore()), allowing] });
+  const agent = runtime.agent({
+    id: 'clerk',
+    model: new ScriptedModel([]),
+    tools: held,
+    lanes: { narrow: { concurrency: 1, timeoutMs: 30 } },
+  });
+  const session = await agent.sessions.create({ sessionId: 's' });
+  const first = session.tool('hold', {});
+  while (running.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  const kept = await session.tool('pass', {});
+  expect(kept).toMatchObject({ status: 'failed', failure: { code: 'PERDURE_TOOL_LANE_TIMEOUT' } });
+  release();
+  expect((await first).output).toBe('held');
+  expect((await session.tool('pass', {})).status).toBe('completed');
+  expect(running).toEqual(['hold', 'pass']);
+  expect(() => runtime.agent({ id: 'x', model: new ScriptedModel([]), lanes: { a: { concurrency: 0 } } })).toThrow(
+    'agent.lanes.a.concurrency',
+  );
+  await runtime.dispose();
+});

@@ -81,6 +81,7 @@ export type { Workspaces } from './ports/workspace.js';
 export type {
   Agent,
   AgentLimits,
+  LaneOptions,
   AgentOptions,
   AgentRegistry,
   ListOptions,

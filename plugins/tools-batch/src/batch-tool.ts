@@ -8,8 +8,8 @@ import { runBatch } from './run-batch.js';
  */
 export const batchTool: Tool = {
   description:
-    'Makes 1 to 32 tool calls at once. Invocations of one step run at the same time when all of them only read, else in ' +
-    'order; steps run one after the other, and later ones may refer to earlier results.',
+    'Makes 1 to 32 tool calls at once. Invocations of one step run at the same time when all of them only read, else ' +
+    'in order; steps run one after the other, and later ones may refer to earlier results.',
   inputSchema: batchInput,
   effect: 'idempotent',
   permissionSubjects: ({ invocations }: BatchInput) => invocations.map(({ tool }) => tool),

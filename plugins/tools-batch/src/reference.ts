@@ -18,7 +18,7 @@ export function* referencesIn(value: JsonValue): Generator<Reference> {
   else for (const member of Object.values(value)) yield* referencesIn(member as JsonValue);
 }
 
-/** The value with what they stand for in the place of references. Throws ReferenceError for one that stands for nothing. */
+/** The value with what its references stand for. Throws ReferenceError for one that stands for nothing. */
 export function resolveReferences(value: JsonValue, outputOf: (id: string) => JsonValue | undefined): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   const reference = referenceOf(value);

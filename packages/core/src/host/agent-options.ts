@@ -7,6 +7,7 @@ import {
   type Workspaces,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
 import { isObject } from '../session/session-input.js';
 import type { AgentParts } from './agent-view.js';
@@ -24,6 +25,11 @@ const limits = z.strictObject({
   maxNestedCalls: positive.default(256),
 });
 
+const lanes = z.record(
+  z.string().min(1),
+  z.strictObject({ concurrency: positive, timeoutMs: positive.max(2 ** 31 - 1).exactOptional() }),
+);
+
 /** An agent's options, whole and checked. Models of plugins come in later. */
 export interface AgentConfig {
   readonly id: string;
@@ -34,6 +40,7 @@ export interface AgentConfig {
   readonly defaultModel: string | undefined;
   readonly streaming: boolean;
   readonly readOnly: boolean;
+  readonly lanes: CallLanes;
   readonly limits: AgentParts['limits'];
 }
 
@@ -46,10 +53,9 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent', reason: 'it is an object' });
   if (typeof options.id !== 'string' || options.id.trim() === '') throw configuration('id', 'it is empty');
   const checked = limits.safeParse(options.limits ?? {});
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    throw configuration(['limits', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
-  }
+  if (!checked.success) throw invalid('limits', checked.error);
+  const checkedLanes = lanes.safeParse(options.lanes ?? {});
+  if (!checkedLanes.success) throw invalid('lanes', checkedLanes.error);
   const models = new Map<string, LanguageModel>();
   for (const [name, model] of Object.entries(options.models ?? {})) models.set(name, checkModel(name, model));
   const { model } = options;
@@ -71,6 +77,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     defaultModel: typeof model === 'string' ? model : model === undefined ? undefined : UNNAMED_MODEL,
     streaming: options.streaming ?? true,
     readOnly: options.readOnly ?? false,
+    lanes: new CallLanes(checkedLanes.data),
     limits: { ...rest, maxOutputTokens, maxTurnMs },
   };
 }
@@ -124,6 +131,10 @@ export function resolveSessionOptions(
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };
+}
+
+function invalid(field: string, { issues: [issue] }: z.ZodError): PerdureError {
+  return configuration([field, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
 }
 
 function configuration(field: string, reason: string): PerdureError {

@@ -16,6 +16,7 @@ import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/pl
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
 import { inOrder } from '../hooks/run-hooks.js';
 import { refuseLater } from '../invoke/refuse-later.js';
+import type { CallLanes } from '../invoke/call-lanes.js';
 import type { CallGovernance } from '../invoke/decide-call.js';
 import { gateSteps, policyOf } from '../invoke/gates/gate-list.js';
 import type { GateStep } from '../invoke/gates/gate-step.js';
@@ -38,6 +39,7 @@ export interface AgentParts {
   readonly streaming: boolean;
   /** Whether it may use only tools that read. */
   readonly readOnly: boolean;
+  readonly lanes: CallLanes;
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
 

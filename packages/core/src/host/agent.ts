@@ -171,6 +171,7 @@ export class RuntimeAgent implements Agent {
       budgetGuard: this.options.budgetGuard,
       streaming: this.config.streaming,
       readOnly: this.config.readOnly,
+      lanes: this.config.lanes,
       limits: this.config.limits,
     });
   }

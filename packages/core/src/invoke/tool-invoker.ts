@@ -23,7 +23,7 @@ export interface ToolRun {
   readonly tool: BoundTool;
   readonly idempotencyKey: string;
   readonly secrets: SecretRegistry;
-  /** Makes the calls that are parts of this one. Absent where none may be made: when a tool only tells what happened. */
+  /** Makes the parts of this call. Absent where none may be made: when a tool only tells what happened. */
   readonly parts?: CallParts;
 }
 

@@ -2,9 +2,11 @@ import type { ArtifactReference, PayloadOf } from '@perdure/events';
 import { errorMessage, reasonOf } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
+import type { Kept, Leave } from '../invoke/call-lanes.js';
 import { runTool, type CallParts, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
 import type { CallState } from '../session/session-state.js';
+import { assertLeased } from './assert-leased.js';
 import type { SessionWork } from './session-work.js';
 import type { CallSite } from './side-call.js';
 
@@ -56,8 +58,33 @@ async function runCall(call: CallState, site: CallSite, parts: CallParts): Promi
     secrets: work.secrets,
     parts,
   };
-  const outcome = await runTool(run, context);
+  const turn = await agent.parts.lanes.enter(call, tool, context.signal);
+  if (typeof turn !== 'function') return keptCall(call, turn, context);
+  const outcome = await inTurn(run, site, turn);
   return { callId: call.callId, ...(await bounded(outcome, agent, work)) };
+}
+
+/** The node may have been counted as dead while the call waited. */
+async function inTurn(run: ToolRun, { work, held, context }: CallSite, leave: Leave): Promise<ToolRunOutcome> {
+  try {
+    await assertLeased(work, held);
+    return await runTool(run, context);
+  } finally {
+    leave();
+  }
+}
+
+/** A call that did not come to its turn had no effect. */
+function keptCall({ callId, name: tool }: CallState, kept: Kept, { env }: InvocationContext) {
+  const failure =
+    kept === 'aborted'
+      ? { code: 'PERDURE_TOOL_CANCELLED', message: errorMessage('PERDURE_TOOL_CANCELLED', { tool }) }
+      : {
+          code: 'PERDURE_TOOL_LANE_TIMEOUT',
+          message: errorMessage('PERDURE_TOOL_LANE_TIMEOUT', { tool, lane: kept.lane, ms: kept.waitedMs }),
+        };
+  const status = kept === 'aborted' ? ('cancelled' as const) : ('failed' as const);
+  return { callId, status, failure, endedAt: env.clock.now() };
 }
 
 type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;

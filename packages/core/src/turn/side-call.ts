@@ -8,7 +8,6 @@ import { newCall } from '../session/evolve-call.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { CallOutcome, CallState } from '../session/session-state.js';
-import { assertLeased } from './assert-leased.js';
 import { startCall } from './call-runner.js';
 import { NestedCalls, type Nesting } from './nested-calls.js';
 import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
@@ -40,8 +39,8 @@ export interface CallSite {
 }
 
 /**
- * Makes a call beside those of the turn: the same gates, the same facts, the same invoker. It waits for a person in this
- * process. A part that an earlier run of its whole made already is not repeated: it goes on from where it stood.
+ * Makes a call beside those of the turn: the same gates, the same facts, the same invoker. It waits for a person in
+ * this process. A part that an earlier run of its whole made already is not repeated: it goes on from where it stood.
  */
 export async function makeSideCall(request: SideCall, site: CallSite): Promise<ToolOutcome> {
   const known = callBeside(site.work.journal.state, request.callId);
@@ -116,7 +115,6 @@ async function run(
           recordIntent(batch, { do: 'start-call', call, attempt }, sideContext(work));
           return callBeside(batch.state, call.callId) ?? call;
         });
-  await assertLeased(work, held);
   const running = startCall(started, site, partsOf(started, request, site));
   await running.ended;
   const outcome = running.outcome ?? unknownOutcome(request);

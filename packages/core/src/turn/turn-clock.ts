@@ -7,8 +7,8 @@ import { NODE } from './record-intent.js';
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Measures how long this process has worked on a turn, and has it ended when that is longer than it may be. What earlier
- * runs worked is in the fold; waiting for people counts for nothing.
+ * Measures how long this process has worked on a turn, and has it ended when that is longer than it may be. What
+ * earlier runs worked is in the fold; waiting for people counts for nothing.
  */
 export class TurnClock {
   private turnId: string | undefined;

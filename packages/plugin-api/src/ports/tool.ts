@@ -20,6 +20,8 @@ export interface Tool {
   permissionSubjects?(input: never): readonly string[];
   /** Why a person must agree to this call, whatever the rules say; `undefined` when nobody must. */
   confirmation?(input: never): string | undefined;
+  /** Which calls it waits for where an agent limits how many run at once: `query` for `read`, else `execute`. */
+  readonly lane?: string;
   /** The call fails after this many milliseconds; there is no limit when absent. */
   readonly timeoutMs?: number;
 }

@@ -22,8 +22,16 @@ export interface AgentOptions {
   /** Whether the agent may use only tools that read, also as parts of other calls; `false` when absent. */
   readonly readOnly?: boolean;
   readonly limits?: AgentLimits;
+  /** How many calls of the agent run at the same time in this process, by the lane of their tools. */
+  readonly lanes?: Readonly<Record<string, LaneOptions>>;
   /** Asked before every call of the agent's sessions, unless a session has one of its own. */
   readonly budgetGuard?: BudgetGuard;
+}
+
+export interface LaneOptions {
+  readonly concurrency: number;
+  /** Milliseconds that a call waits for its turn; it fails with PERDURE_TOOL_LANE_TIMEOUT then and is not run. */
+  readonly timeoutMs?: number;
 }
 
 export interface AgentLimits {
