@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { defineHook, definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
+import { APPROVAL, defineHook, definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
 import { createPermissionPolicy } from '@perdure/policy-permission';
 import { PERMISSION } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
@@ -151,4 +151,47 @@ describe('gates [P8]', () => {
     expect((await started.agent.replay('s')).difference).toBeUndefined();
     await started.runtime.dispose();
   });
+});
+
+test('a governed call of the host waits for a person, and the turn goes on beside it [P9]', async () => {
+  const approval = definePlugin({
+    name: 'approval',
+    api: 1,
+    version: '1.0.0',
+    config: z.object({}),
+    provides: [APPROVAL],
+    setup: ({ provide }) => {
+      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask' });
+      return {};
+    },
+  });
+  const store = new MemoryEventStore();
+  const runs: string[] = [];
+  const runtime = await createTestRuntime({ plugins: [storesWith(store), approval] });
+  const model = new ScriptedModel({ rules: [{ answer: { text: 'meanwhile' } }] });
+  const agent = runtime.agent({ id: 'clerk', model, tools: { other: lookupTool(runs, 'once') } });
+  const session = await agent.sessions.create({ sessionId: 's' });
+  const call = session.governedTool('other', { key: 'a' });
+  const refused = session.governedTool('other', { key: 'b' });
+  while ((await session.interactions()).length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  expect((await session.send('go')).text).toBe('meanwhile');
+  const pending = await session.interactions();
+  expect(pending).toMatchObject([
+    { tool: 'other', turnId: null },
+    { tool: 'other', turnId: null },
+  ]);
+  for (const { id, input } of pending) {
+    const decision = (input as { readonly key: string }).key === 'a' ? 'allow' : 'deny';
+    await session.respond({ id, decision, by: 'ada' });
+  }
+  expect(await call).toMatchObject({ status: 'completed', output: 'value of a' });
+  expect(await refused).toMatchObject({ status: 'denied', failure: { code: 'PERDURE_TOOL_DENIED' } });
+  expect(runs).toEqual(['a']);
+  // Whoever made a call that nobody answers is told when the session closes, and it is settled.
+  const left = session.governedTool('other', { key: 'c' });
+  while ((await session.interactions()).length < 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  await runtime.dispose();
+  expect((await left).status).toBe('cancelled');
+  const last = (await store.read('session-_.s')).facts.findLast(({ type }) => type === 'ToolCallSettled');
+  expect(JSON.parse(last?.payload ?? '')).toMatchObject({ status: 'cancelled' });
 });
