@@ -6,8 +6,9 @@ export type Milestone = (typeof milestones)[number];
 export const reached: Milestone = 'kernel';
 
 /**
- * A promise of the system. A test cites it by its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at
- * several milestones; an entry lists the files with such tests. What is not due yet says in `deferred` what is missing.
+ * A promise of the system: `P` of its design, `A` of the extension points that it offers to hosts. A test cites it by
+ * its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at several milestones; an entry lists the files with
+ * such tests. What is not due yet says in `deferred` what is missing, unless tests prove it already.
  */
 export interface Requirement {
   readonly id: string;
@@ -181,5 +182,51 @@ export const requirements: readonly Requirement[] = [
     promise: 'Every refusal is a typed error or a fact with a stable code.',
     due: 'kernel',
     tests: ['test/architecture/errors.test.ts'],
+  },
+  {
+    id: 'A6',
+    promise: 'Equal inputs and an equal `HostEnv` give equal ids and times on any node; its test doubles are public.',
+    due: 'control',
+    tests: [
+      'test/replay/replay.test.ts',
+      'packages/plugin-api/src/deterministic-host-env.test.ts',
+      'packages/runtime/src/host-env.test.ts',
+    ],
+  },
+  {
+    id: 'A8',
+    promise: 'Each limit of what is retained of runs is optional; none is no limit; strictly first in, first out.',
+    due: 'control',
+    tests: ['test/session/retention.test.ts'],
+  },
+  {
+    id: 'A12',
+    promise: 'One operation at a time changes a conversation; another is refused before anything is read.',
+    due: 'control',
+    tests: ['test/session/prompts.test.ts', 'test/session/commands.test.ts'],
+  },
+  {
+    id: 'A13',
+    promise: 'A stream holds the conversation until its turn ends, whether or not anyone reads it.',
+    due: 'control',
+    tests: ['test/session/events.test.ts'],
+  },
+  {
+    id: 'A14',
+    promise: 'Calls that the host makes itself need no conversation.',
+    due: 'control',
+    tests: ['test/session/host-calls.test.ts'],
+  },
+  {
+    id: 'A15',
+    promise: 'All calls for a turn share one frozen context with its signal and budget.',
+    due: 'control',
+    tests: ['packages/core/src/turn/invocation-context-of.test.ts', 'test/session/budget.test.ts'],
+  },
+  {
+    id: 'A16',
+    promise: 'Usage of a streamed answer is taken from its last frame; a stop by anyone ends the one call.',
+    due: 'control',
+    tests: ['test/session/budget.test.ts', 'test/session/prompts.test.ts'],
   },
 ];

@@ -2,7 +2,7 @@ import ts from 'typescript';
 import type { Milestone, Requirement } from '../requirements.js';
 import type { WorkspaceFile } from './workspace.js';
 
-const CITATION = /\[(P\d+(?:\/[a-z]+)?)\]/g;
+const CITATION = /\[([AP]\d+(?:\/[a-z]+)?)\]/g;
 
 /** The ids that the titles of the tests of a file cite. */
 export function citationsOf({ path, text }: WorkspaceFile): readonly string[] {
@@ -45,9 +45,14 @@ export function citationProblems(
   );
   const isDue = ({ due }: Requirement): boolean => milestones.indexOf(due) <= milestones.indexOf(reached);
   return [
-    ...requirements.flatMap((one) => (isDue(one) ? dueProblems(one, citations) : laterProblems(one))),
+    ...requirements.flatMap((one) => (isDue(one) || isEarly(one) ? dueProblems(one, citations) : laterProblems(one))),
     ...unknown,
   ];
+}
+
+/** One that tests prove before it is due. */
+function isEarly({ tests, deferred }: Requirement): boolean {
+  return tests.length > 0 && deferred === undefined;
 }
 
 function dueProblems(

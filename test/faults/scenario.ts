@@ -183,7 +183,30 @@ const nested: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [everyContract, changes, stopping, governed, approving, nested];
+/** A run that the host named, and a command that changes what models see. */
+const commanded: Scenario = {
+  name: 'commands and named runs',
+  script: { rules: [{ answer: { text: 'well', deltas: 2 } }] },
+  async drive(session) {
+    const first = await session.prompt({ query: 'go', runId: 'run-1' });
+    await session.resume();
+    await first.finished;
+    await session.send({ query: '/clear', promptId: 'c-1' });
+    const last = await session.prompt({ query: 'and last', runId: 'run-2' });
+    await session.resume();
+    await last.finished;
+  },
+};
+
+export const scenarios: readonly Scenario[] = [
+  everyContract,
+  changes,
+  stopping,
+  governed,
+  approving,
+  nested,
+  commanded,
+];
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
 export function scenarioTools(workspace: string, log: string): Tools {

@@ -53,7 +53,7 @@ function withoutPosition(line: string): Omit<RecordedFact, 'position'> {
   return fact;
 }
 
-describe('the same work in the same host environment [P12]', () => {
+describe('the same work in the same host environment [P12] [A6]', () => {
   test('leaves the same stream, byte for byte, in two processes, whichever of two calls was quicker', async () => {
     const recorded = await Promise.all([recordInProcess(), recordInProcess(), recordInProcess()]);
     const [first, second, third] = recorded.map((text) => text.trim().split('\n').map(withoutPosition));

@@ -30,7 +30,7 @@ const soft = { decision: 'soft', resource: 'llm_tokens', consumed: 80, limit: 10
 const deny = { decision: 'deny', resource: 'llm_tokens', reason: 'monthly cap reached' } as const;
 
 describe('a budget guard', () => {
-  test('is asked before each model call and each tool call, and told what answers cost', async () => {
+  test('is asked before each model call and each tool call, and told what answers cost [A16]', async () => {
     const asked: LlmBudgetContext[] = [];
     const told: LlmUsageContext[] = [];
     const tools: ToolBudgetContext[] = [];
@@ -153,7 +153,7 @@ describe('a budget guard', () => {
     await runtime.dispose();
   });
 
-  test('is asked for the summary of a compaction too', async () => {
+  test('is asked for the summary of a compaction too [A15]', async () => {
     const { runtime, session } = await sessionWith([{ text: 'one' }, { text: 'two' }]);
     await session.send('first');
     await session.send('second');

@@ -119,7 +119,7 @@ describe('the events of a session [P13]', () => {
     await runtime.dispose();
   });
 
-  test('of a stream are those of its turn, and a reader who leaves cancels nothing [P7]', async () => {
+  test('of a stream are those of its turn, and a reader who leaves cancels nothing [P7] [A13]', async () => {
     const { runtime, agent } = await start(new MemoryEventStore(), new ScriptedModel(rounds), 'node-a');
     const session = await agent.sessions.create();
     const stream = session.stream('go');

@@ -6,7 +6,8 @@ import { PERMISSION } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
-import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { gatedModel } from '../fixtures/gated-model.js';
 
 const nobody = createPermissionPolicy({ allow: ['lookup'], deny: [], ask: [], default: 'ask' });
 
@@ -56,6 +57,22 @@ describe('a call of the host', () => {
     expect(runs).toEqual(['a', 'c']);
     expect((await types()).filter((type) => type === 'ToolCallSettled')).toHaveLength(5);
     expect((await session.messages()).total).toBe(0);
+    await runtime.dispose();
+  });
+
+  test('needs no conversation: it is made while a turn runs and a send holds the session [A14]', async () => {
+    const { model, release } = gatedModel([{ text: 'done' }]);
+    const runtime = await createTestRuntime({ plugins: [storesWith(new MemoryEventStore()), allowing] });
+    const agent = runtime.agent({ id: 'clerk', model, tools: { lookup: lookupTool() } });
+    const session = await agent.sessions.create();
+    const sent = session.send('go');
+    while ((await session.currentRun()) === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const call of [session.tool('lookup', { key: 'a' }), session.governedTool('lookup', { key: 'b' })]) {
+      expect(await call).toMatchObject({ status: 'completed' });
+    }
+    expect((await session.currentRun())?.status).toBe('executing');
+    release();
+    expect((await sent).text).toBe('done');
     await runtime.dispose();
   });
 

@@ -4,39 +4,12 @@ import { isPerdureError, type LanguageModel } from '@perdure/plugin-api';
 import { storeMemory } from '@perdure/store-memory';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
 import { allowing, lookupTool } from '../fixtures/agents.js';
+import { gatedModel } from '../fixtures/gated-model.js';
 
 async function startAgent(model: LanguageModel, tools = { lookup: lookupTool() }) {
   const runtime = await createTestRuntime({ plugins: [storeMemory, allowing] });
   const agent = runtime.agent({ id: 'clerk', model, tools });
   return { runtime, agent, session: await agent.sessions.create() };
-}
-
-/** A model whose answers wait until they are let go. */
-function gatedModel(script: ConstructorParameters<typeof ScriptedModel>[0]) {
-  let open: () => void = () => undefined;
-  let gate = new Promise<void>((resolve) => (open = resolve));
-  const inner = new ScriptedModel(script);
-  const model: LanguageModel = {
-    specificationVersion: 'v3',
-    provider: 'gated',
-    modelId: 'gated',
-    doGenerate: async (options) => {
-      await gate;
-      return inner.doGenerate(options);
-    },
-    doStream: async (options) => {
-      await gate;
-      return inner.doStream(options);
-    },
-  };
-  return {
-    model,
-    inner,
-    release: () => open(),
-    close: () => {
-      gate = new Promise<void>((resolve) => (open = resolve));
-    },
-  };
 }
 
 describe('prompts', () => {
@@ -110,6 +83,9 @@ describe('prompts', () => {
     [{ query: 'x', attachments: [{ type: 'file' }] as never }, 'attachments.0.mediaType'],
     [{ query: 'x', promptId: '' }, 'promptId'],
     [{ query: 'x', whenBusy: 'maybe' as never }, 'whenBusy'],
+    [{ query: 'x', runId: '' }, 'runId'],
+    [{ query: 'x', runId: 'r', whenBusy: 'steer' as const }, 'whenBusy'],
+    [{ query: '/help', runId: 'r' }, 'runId'],
     [null as never, 'prompt'],
   ])('that are not valid are refused with the field and leave nothing: %j', async (input, field) => {
     const { runtime, session } = await startAgent(new ScriptedModel([]));
@@ -120,7 +96,7 @@ describe('prompts', () => {
     await runtime.dispose();
   });
 
-  test('do not overlap as sends: one of many runs, the others are refused at once', async () => {
+  test('do not overlap as sends: one of many runs, the others are refused at once [A12]', async () => {
     const { model, inner, release } = gatedModel(scriptByRound([{ text: 'once' }]));
     const { runtime, session } = await startAgent(model);
     const sends = Array.from({ length: 20 }, () => session.send('go'));
@@ -138,7 +114,7 @@ describe('prompts', () => {
 });
 
 describe('stopping', () => {
-  test('ends a model call, keeps what was said, and says so in the facts [P7]', async () => {
+  test('ends a model call, keeps what was said, and says so in the facts [P7] [A16]', async () => {
     const model = new ScriptedModel([{ text: 'a long story', deltas: 6, deltaDelayMs: 50 }, { text: 'next' }]);
     const { runtime, session } = await startAgent(model);
     const turn = await session.prompt('tell');

@@ -26,6 +26,7 @@ import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
 import { OpeningLane } from './host/opening-lane.js';
 import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
+import { RunIds } from './host/run-ids.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
 import { digestOf } from './host/sha256.js';
 import { listSessions, type SessionListFilter } from './project/session-list.js';
@@ -92,6 +93,7 @@ function resolveServices(
     redaction,
     lease,
     opening: new OpeningLane(),
+    runIds: new RunIds(),
     plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {
       return { name, version, digest: digestOf(`${name}@${version}`) };
     }),

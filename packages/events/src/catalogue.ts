@@ -3,7 +3,7 @@ import { approvalRefused, approvalRequested, approvalResolved } from './approval
 import { artifactStored, historyCompacted, systemSnapshotTaken } from './context.js';
 import { budgetThresholdHit, passivationRequested, peerInvoked } from './cluster.js';
 import type { EventDefinition } from './define-event.js';
-import { changeRequested, promptAccepted, promptCancelled, stopRequested } from './input.js';
+import { changeRequested, commandRan, promptAccepted, promptCancelled, stopRequested } from './input.js';
 import { answerInterrupted, modelAnswered, modelCallDenied, modelCallFailed } from './model.js';
 import { lateResultReported, ownershipReleased, ownershipTaken } from './ownership.js';
 import { pluginSetChanged } from './plugin.js';
@@ -25,6 +25,7 @@ export const catalogue = {
   PromptCancelled: promptCancelled,
   StopRequested: stopRequested,
   ChangeRequested: changeRequested,
+  CommandRan: commandRan,
   ApprovalResolved: approvalResolved,
   ApprovalRefused: approvalRefused,
   PeerInvoked: peerInvoked,

@@ -17,6 +17,11 @@ export const promptAccepted = defineEvent({
     messageId: z.string(),
     mode: z.enum(['turn', 'queue', 'steer']),
     parts: z.array(userPart),
+    /**
+     * The id that the host chose for the first run of the turn that the prompt opens, and the digest of the prompt as
+     * it was given: the same id again is the same start, unless it comes with another prompt.
+     */
+    run: z.strictObject({ runId: z.string(), digest: z.string() }).exactOptional(),
   }),
   wire: {
     type: 'prompt_accepted',
@@ -26,6 +31,7 @@ export const promptAccepted = defineEvent({
       message_id: fact.messageId,
       mode: fact.mode,
       text: promptText(fact.parts),
+      run_id: fact.run?.runId,
     }),
   },
 });
@@ -60,11 +66,15 @@ export const stopRequested = defineEvent({
   },
 });
 
-/** What a change asks for: another model by its name, or the system frozen as it is now, remade, or let loose. */
+/**
+ * What a change asks for: another model by its name; the system frozen as it is now, remade, or let loose; the older
+ * part of the conversation summed up; or nothing of it shown to models any more.
+ */
 export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('model'), model: z.string() }),
   z.strictObject({ kind: z.literal('system'), action: z.enum(['freeze', 'refresh', 'follow']) }),
   z.strictObject({ kind: z.literal('compact') }),
+  z.strictObject({ kind: z.literal('clear') }),
 ]);
 export type Change = z.output<typeof change>;
 
@@ -75,6 +85,41 @@ export const changeRequested = defineEvent({
   lane: 'input',
   schema: z.strictObject({ changeId: z.string(), change }),
   wire: { type: 'change_requested', payload: (fact) => ({ change_id: fact.changeId, ...fact.change }) },
+});
+
+/**
+ * A slash command was run by whom the metadata's actor names. It is no part of the conversation: models never see it.
+ * `input` and `output` are cut after 4,096 and 16,384 characters; `failure` stands in the place of an output.
+ */
+export const commandRan = defineEvent({
+  type: 'CommandRan',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({
+    commandId: z.string(),
+    promptId: z.string().exactOptional(),
+    name: z.string(),
+    input: z.string(),
+    output: z.string(),
+    failure: failure.exactOptional(),
+    startedAt: z.int(),
+    endedAt: z.int(),
+  }),
+  wire: {
+    type: 'command_ran',
+    payload: (fact) => ({
+      command_id: fact.commandId,
+      prompt_id: fact.promptId,
+      name: fact.name,
+      input: fact.input,
+      output: fact.output,
+      success: fact.failure === undefined,
+      error: fact.failure?.message,
+      error_code: fact.failure?.code,
+      started_at_ms: fact.startedAt,
+      ended_at_ms: fact.endedAt,
+    }),
+  },
 });
 
 /** The text parts of a prompt, joined by line ends. */

@@ -1,3 +1,5 @@
+export { deterministicHostEnv, FixedClock, seededRandom, SequentialIdGenerator } from './deterministic-host-env.js';
+export type { DeterministicHostEnv } from './deterministic-host-env.js';
 export { errorTable } from './errors/table.js';
 export type { ErrorCode, ErrorEntry, ErrorKind } from './errors/table.js';
 export { errorMessage, isPerdureError, PerdureError, reasonOf } from './errors/perdure-error.js';
@@ -97,9 +99,21 @@ export type {
   PassivationEvent,
   PeerInvocationEvent,
 } from './session/cluster-event.js';
+export type { CommandContext, CommandHandler, CommandInfo, CommandSource, SlashCommand } from './session/command.js';
 export type { Interaction, InteractionResponse } from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
+export type {
+  ActiveTool,
+  RunEvent,
+  RunEventPage,
+  RunEventPageOptions,
+  RunRecordStatus,
+  RunSnapshot,
+  SessionRetentionLimits,
+  SettleOptions,
+  Settlement,
+} from './session/run.js';
 export type {
   ChangeHandle,
   EventsOptions,
@@ -128,6 +142,7 @@ export {
   ARTIFACT_STORE,
   ASKER,
   CLI_COMMANDS,
+  COMMANDS,
   EVENT_STORE,
   FACTS,
   GATES,

@@ -15,6 +15,7 @@ import type { SystemBlockSource } from './ports/system-block.js';
 import type { ToolSource } from './ports/tool.js';
 import type { Workspaces } from './ports/workspace.js';
 import type { AgentRegistry } from './session/agent.js';
+import type { CommandSource } from './session/command.js';
 import { manyToken, oneToken } from './token.js';
 
 /** Facts of a plugin's own, and the upcasters of their older versions. */
@@ -54,6 +55,9 @@ export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
 export const SANDBOX = oneToken<Sandbox>('sandbox', 'runtime');
 /** Text of the system prompt. */
 export const SYSTEM_BLOCKS = manyToken<SystemBlockSource>('system-blocks', 'agent');
+
+/** Slash commands. */
+export const COMMANDS = manyToken<CommandSource>('commands', 'agent');
 
 // Governance.
 /** Rules that allow, deny or leave calls open. Without one, every call of a model is left open. */

@@ -14,22 +14,41 @@ export type {
   RuntimeAgent,
   VerifiedChain,
 } from '@perdure/core';
-export { isPerdureError, PerdureError } from '@perdure/plugin-api';
+export {
+  deterministicHostEnv,
+  FixedClock,
+  isPerdureError,
+  PerdureError,
+  seededRandom,
+  SequentialIdGenerator,
+} from '@perdure/plugin-api';
 export type {
   Agent,
   AgentLimits,
   AgentOptions,
+  Clock,
+  CommandContext,
+  CommandHandler,
+  CommandInfo,
+  DeterministicHostEnv,
   ErrorCode,
+  HostEnv,
+  IdGenerator,
   LanguageModel,
   Message,
   Mutation,
   PromptInput,
   PromptLike,
   ResumeOptions,
+  RunEvent,
+  RunEventPage,
+  RunSnapshot,
   Session,
   SessionInfo,
   SessionOptions,
+  SessionRetentionLimits,
   SessionSummary,
+  Settlement,
   StopResult,
   Tool,
   ToolContext,
@@ -43,6 +62,7 @@ export type {
 // What a host writes plugins of its own with.
 export {
   ASKER,
+  COMMANDS,
   definePlugin,
   EVENT_STORE,
   GATES,
@@ -54,7 +74,7 @@ export {
   SYSTEM_BLOCKS,
   TOOLS,
 } from '@perdure/plugin-api';
-export type { Logger, Plugin, PluginLike } from '@perdure/plugin-api';
+export type { Logger, Plugin, PluginLike, SlashCommand } from '@perdure/plugin-api';
 
 // The default plugins and their neighbours, to configure or to use alone.
 export { modelOpenAiCompatible, openAiCompatibleModel } from '@perdure/model-openai-compatible';

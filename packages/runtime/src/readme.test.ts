@@ -16,6 +16,7 @@ const examples = Array.from(readme.matchAll(/```ts\n(.*?)```/gs), ([, example = 
 test.each([
   [0, /^[0-9a-f-]{36} completed: It holds two files\.\n$/],
   [1, /^completed: Paid\.\n$/],
+  [2, /^n-session-1\n$/],
 ])('example %i of the README runs in a process of its own and keeps its session', async (index, expected) => {
   const example = examples[index] ?? '';
   const workspace = join(folder, `workspace-${index}`);

@@ -4,6 +4,7 @@ import {
   type AgentOptions,
   type LanguageModel,
   type SessionOptions,
+  type SessionRetentionLimits,
   type Workspaces,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
 import { isObject } from '../session/session-input.js';
 import type { AgentParts } from './agent-view.js';
+import { resolveRetention } from './retention.js';
 
 const positive = z.int().positive();
 const limits = z.strictObject({
@@ -42,6 +44,7 @@ export interface AgentConfig {
   readonly readOnly: boolean;
   readonly lanes: CallLanes;
   readonly limits: AgentParts['limits'];
+  readonly retention: SessionRetentionLimits;
 }
 
 /** The name of the model that was handed in without one. */
@@ -79,6 +82,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     readOnly: options.readOnly ?? false,
     lanes: new CallLanes(checkedLanes.data),
     limits: { ...rest, maxOutputTokens, maxTurnMs },
+    retention: resolveRetention(options.retentionLimits, configuration),
   };
 }
 
@@ -88,6 +92,8 @@ export interface SessionConfig {
   readonly labels: Labels;
   readonly model: string | undefined;
   readonly workspace: string | undefined;
+  /** What the caller says of it, alone. */
+  readonly retention: SessionRetentionLimits;
 }
 
 /**
@@ -103,7 +109,7 @@ export function resolveSessionOptions(
   workspaces: Workspaces | undefined,
 ): SessionConfig {
   if (!isObject(options)) throw sessionConfiguration('options', 'they are an object');
-  const { sessionId, model, workspace = agent.workspace, ...others } = { ...options, ...named };
+  const { sessionId, model, workspace = agent.workspace, retentionLimits, ...others } = { ...options, ...named };
   const isOneMade = sessionId === undefined && !('sessionId' in named);
   if (!isOneMade && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
     throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
@@ -123,11 +129,13 @@ export function resolveSessionOptions(
   if (workspace !== undefined && typeof workspace !== 'string') {
     throw sessionConfiguration('workspace', 'it is a text');
   }
+  const retention = resolveRetention(retentionLimits, sessionConfiguration);
   const id = sessionId ?? newId();
   return {
     key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
     labels: checked.data,
     model,
+    retention,
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };

@@ -3,6 +3,7 @@ import type {
   ApprovalPolicy,
   Asker,
   BudgetGuard,
+  CommandSource,
   Gate,
   Hook,
   HookEvent,
@@ -32,6 +33,7 @@ export interface AgentParts {
   readonly systemBlocks: readonly SystemBlockSource[];
   readonly gates: readonly Gate[];
   readonly hooks: readonly Hook[];
+  readonly commandSources: readonly CommandSource[];
   readonly permission: PermissionPolicy | undefined;
   readonly asker: Asker | undefined;
   readonly approval: ApprovalPolicy | undefined;

@@ -1,6 +1,7 @@
 import { sessionStream, type RecordedFact } from '@perdure/events';
 import {
   APPROVAL,
+  COMMANDS,
   GATES,
   HOOKS,
   ASKER,
@@ -24,6 +25,7 @@ import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
+import { relabel } from '../session/relabel.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentView, type Governance } from './agent-view.js';
 import { resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
@@ -31,6 +33,7 @@ import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
 import { orderPlugins } from './order-plugins.js';
 import { PluginSet } from './plugin-set.js';
+import { warnOfIdleLimits } from './retention.js';
 import { SessionRegistry } from './session-registry.js';
 
 /** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
@@ -49,7 +52,8 @@ export class RuntimeAgent implements Agent {
     private readonly services: HostServices,
     private readonly onDisposed: () => void,
   ) {
-    this.registry = new SessionRegistry(services, config.id, () => this.current());
+    this.registry = new SessionRegistry(services, config.id, config.retention, () => this.current());
+    warnOfIdleLimits(config.retention, config.id, services.logger);
     this.sessions = {
       create: (options = {}) => this.create(options),
       get: (id, patch = {}) => this.get(id, patch),
@@ -165,6 +169,7 @@ export class RuntimeAgent implements Agent {
       systemBlocks: many(SYSTEM_BLOCKS),
       gates: many(GATES),
       hooks: many(HOOKS),
+      commandSources: many(COMMANDS),
       permission: container.find(PERMISSION),
       asker: container.find(ASKER),
       approval: container.find(APPROVAL),
@@ -203,7 +208,7 @@ export class RuntimeAgent implements Agent {
       await home.close('closed');
       throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
     }
-    await loaded.relabel(config.labels);
+    await relabel(loaded.work.journal, config.labels);
     if (config.model !== undefined && config.model !== loaded.work.journal.state.model)
       await handle.set({ model: config.model });
     return handle;

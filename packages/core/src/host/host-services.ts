@@ -13,6 +13,7 @@ import type { SecretRegistry } from '../secrets/secret-registry.js';
 import type { NodeLease } from '../session/node-lease.js';
 import type { Container } from './container.js';
 import type { OpeningLane } from './opening-lane.js';
+import type { RunIds } from './run-ids.js';
 import type { RuntimeConfig } from './runtime-options.js';
 
 /** What all agents of a runtime share, resolved once at boot and sealed. */
@@ -31,5 +32,6 @@ export interface HostServices {
   readonly redaction: Redaction;
   readonly lease: NodeLease;
   readonly opening: OpeningLane;
+  readonly runIds: RunIds;
   readonly plugins: readonly ActivePlugin[];
 }

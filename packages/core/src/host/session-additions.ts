@@ -7,8 +7,10 @@ import {
   type HookEvent,
   type HookHandler,
   type HookMatcher,
+  type SlashCommand,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { checkCommand } from '../commands/check-command.js';
 import { AgentView } from './agent-view.js';
 
 const matcherShape = z.strictObject({
@@ -31,6 +33,7 @@ const configShape = z.strictObject({
  */
 export class SessionAdditions {
   private readonly hooks = new Map<string, Hook>();
+  readonly commands = new Map<string, SlashCommand>();
   private guard: BudgetGuard | null | undefined;
   private made: { readonly from: AgentView; readonly view: AgentView } | undefined;
 
@@ -72,6 +75,17 @@ export class SessionAdditions {
     if (typeof guard !== 'object') throw invalid('guard', 'it is an object or null');
     this.guard = guard;
     this.made = undefined;
+  }
+
+  /** Throws PERDURE_INPUT_INVALID. A command of the same name is replaced. */
+  registerCommand(command: SlashCommand): void {
+    checkCommand(command, invalid);
+    this.commands.set(command.name, command);
+  }
+
+  /** Whether there was one. */
+  unregisterCommand(name: string): boolean {
+    return this.commands.delete(name);
   }
 
   /** The agent with what was added. */

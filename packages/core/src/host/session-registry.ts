@@ -1,5 +1,5 @@
 import { keyText, type Labels, type SessionKey } from '@perdure/events';
-import { PerdureError, reasonOf } from '@perdure/plugin-api';
+import { PerdureError, reasonOf, type SessionRetentionLimits } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -7,6 +7,7 @@ import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { openSession } from './load-session.js';
+import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
 
 /** The sessions of an agent in this process: one handle and one load for an id, however many ask at once. */
@@ -17,6 +18,7 @@ export class SessionRegistry {
   constructor(
     private readonly services: HostServices,
     private readonly agentId: string,
+    private readonly retention: SessionRetentionLimits,
     private readonly view: () => AgentView,
   ) {}
 
@@ -25,8 +27,13 @@ export class SessionRegistry {
     if (this.isClosed) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: config.key.id });
     const key = keyText(config.key);
     const existing = this.handles.get(key);
-    if (existing !== undefined) return existing;
-    const home = new RegisteredHome(this.services, this.agentId, config, this.view, () => this.handles.delete(key));
+    if (existing !== undefined) {
+      existing.home.retain(config.retention);
+      return existing;
+    }
+    const onClosed = (): boolean => this.handles.delete(key);
+    const home = new RegisteredHome(this.services, this.agentId, config, this.retention, this.view, onClosed);
+    home.retain(config.retention);
     const made = { handle: new DurableSession(home), home };
     this.handles.set(key, made);
     return made;
@@ -55,6 +62,7 @@ class RegisteredHome implements SessionHome {
     private readonly services: HostServices,
     readonly agentId: string,
     private readonly config: SessionConfig,
+    private limits: SessionRetentionLimits,
     private readonly view: () => AgentView,
     private readonly onClosed: () => void,
   ) {}
@@ -67,6 +75,27 @@ class RegisteredHome implements SessionHome {
   }
   get snapshots(): HostServices['snapshots'] {
     return this.services.snapshots;
+  }
+
+  get prices(): SessionHome['prices'] {
+    return this.services.config.prices;
+  }
+  get runIds(): HostServices['runIds'] {
+    return this.services.runIds;
+  }
+
+  agent(): AgentView {
+    return this.additions.view(this.view());
+  }
+
+  retention(): SessionRetentionLimits {
+    return this.limits;
+  }
+
+  /** Sets the limits that are named; others stay. */
+  retain(limits: SessionRetentionLimits): void {
+    warnOfIdleLimits(limits, this.key.id, this.logger);
+    this.limits = { ...this.limits, ...limits };
   }
 
   labels(): Labels {
@@ -94,7 +123,7 @@ class RegisteredHome implements SessionHome {
 
   private async open(): Promise<LoadedSession> {
     await this.services.opening.enter();
-    this.loaded = await openSession(this.services, this.agentId, this.config, () => this.additions.view(this.view()));
+    this.loaded = await openSession(this.services, this.agentId, this.config, () => this.agent());
     const { loaded } = this;
     void loaded.passivation.due.then(() => this.unload(loaded));
     return loaded;

@@ -13,10 +13,10 @@ import {
 import { isPerdureError } from '@perdure/plugin-api';
 import { metadataOnWire } from './envelope-metadata.js';
 import type { CommittedFact } from '../session/journal.js';
-import { currentTurn, type SessionState } from '../session/session-state.js';
+import { currentTurn, initialState, type SessionState } from '../session/session-state.js';
 import { formatCursor, type AnswerPlace, type Cursor } from './cursor.js';
 import { deltaOnWire, sizeOf, type LiveAnswer } from './live-answer.js';
-import type { LiveFeed } from './live-feed.js';
+import { LiveFeed } from './live-feed.js';
 
 /** What a reader needs of a session. */
 export interface EventSource {
@@ -28,6 +28,8 @@ export interface EventSource {
   /** Facts behind a revision from the store, some at a time; empty at the end. */
   readonly read: (after: number) => Promise<readonly CommittedFact[]>;
 }
+
+const NOTHING_GROWS = new LiveFeed();
 
 /**
  * What ends a reader: the caller's signal at once; the end of the session in this process when everything stored has
@@ -102,7 +104,7 @@ class EventReader {
     if (growing !== undefined) yield* this.ofAnswer(growing);
   }
 
-  private *ofFact(fact: CommittedFact): Generator<EventEnvelopeV1> {
+  *ofFact(fact: CommittedFact): Generator<EventEnvelopeV1> {
     if (fact.type === 'ModelAnswered' || fact.type === 'AnswerInterrupted') {
       const payload = fact.payload as PayloadOf<'ModelAnswered'> | PayloadOf<'AnswerInterrupted'>;
       const isStep = !('purpose' in payload) || payload.purpose === 'step';
@@ -181,6 +183,19 @@ class EventReader {
     const stored = fact === undefined ? {} : { revision: fact.revision, event_id: fact.recorded.id };
     return { version: 1, type: event.type, payload: event.payload, metadata: { cursor, ...about, ...stored } };
   }
+}
+
+/** A fact as a reader gets it who comes when it is stored. */
+export function eventsOfFact(sessionId: string, fact: CommittedFact, lookup: WireLookup): readonly EventEnvelopeV1[] {
+  const source: EventSource = {
+    sessionId,
+    feed: NOTHING_GROWS,
+    lookup,
+    head: () => fact.revision,
+    state: () => initialState,
+    read: () => Promise.resolve([]),
+  };
+  return [...new EventReader(source, { revision: fact.revision - 1 }).ofFact(fact)];
 }
 
 /** A fact that this build does not know keeps its type and payload. */

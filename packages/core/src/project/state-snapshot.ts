@@ -20,12 +20,13 @@ import {
   FOLD_VERSION,
   initialState,
   type EndedTurn,
+  type KnownCommand,
   type SessionState,
 } from '../session/session-state.js';
 
 /** Items of one row. A row that is full is written once. */
 const CHUNK = 1_000;
-const LISTS = ['messages', 'context', 'ended'] as const;
+const LISTS = ['messages', 'context', 'ended', 'commands'] as const;
 type ListName = (typeof LISTS)[number];
 
 const headRow = z.strictObject({
@@ -74,6 +75,7 @@ export async function openStateSnapshot(
     messages: AppendList.from(lists.messages as Message[]),
     context: AppendList.from(lists.context as number[]),
     ended: AppendList.from(lists.ended as EndedTurn[]),
+    commands: AppendList.from(lists.commands as KnownCommand[]),
   } as SessionState;
   return { state, revision: head.revision, hash: head.hash, time: timeOf(fact) };
 }
@@ -89,7 +91,7 @@ function readHead(row: ProjectionRow | undefined, fold: string): HeadRow | undef
 
 function readLists(head: HeadRow, rows: readonly ProjectionRow[]): Record<ListName, unknown[]> | undefined {
   const byKey = new Map(rows.map(({ key, value }) => [key, value]));
-  const lists: Record<ListName, unknown[]> = { messages: [], context: [], ended: [] };
+  const lists: Record<ListName, unknown[]> = noItems<unknown>();
   for (const name of LISTS) {
     for (const [index, sum] of (head.chunks[name] ?? []).entries()) {
       const value = byKey.get(rowKey(name, index));
@@ -99,6 +101,10 @@ function readLists(head: HeadRow, rows: readonly ProjectionRow[]): Record<ListNa
     if (lists[name].length !== head.lengths[name]) return undefined;
   }
   return lists;
+}
+
+function noItems<Item>(): Record<ListName, Item[]> {
+  return { messages: [], context: [], ended: [], commands: [] };
 }
 
 function rowKey(list: ListName, index: number): string {
@@ -112,7 +118,7 @@ function rowKey(list: ListName, index: number): string {
 export class StateSnapshotWriter {
   private checkpoint: string | undefined;
   private known = false;
-  private readonly full: Record<ListName, number[]> = { messages: [], context: [], ended: [] };
+  private readonly full = noItems<number>();
   private compactions = 0;
   /** The revision of the last snapshot that this process wrote or opened. */
   revision: number;
@@ -141,7 +147,7 @@ export class StateSnapshotWriter {
       lengths[name] = state[name].length;
     }
     this.compactions = state.compactions;
-    const { messages: _, context: __, ended: ___, ...rest } = state;
+    const { messages: _, context: __, ended: ___, commands: ____, ...rest } = state;
     const text = JSON.stringify({ fold: this.fold, revision: head, hash, lengths, chunks, rest } satisfies HeadRow);
     put.push({ key: 'head', value: `${digestOf(text)}\n${text}` });
     const checkpoint = `${head}:${hash}`;

@@ -35,8 +35,11 @@ export const usageByModel: Projection<UsageRow> = {
 };
 
 /** The cost of a row in millionths of the price table's currency unit; `undefined` when the model has no price. */
-export function costMicros(row: UsageRow, prices: Readonly<Record<string, ModelPrice>>): number | undefined {
-  const price = prices[row.modelId];
+export function costMicros(
+  row: Pick<UsageRow, 'modelId' | 'inputTokens' | 'outputTokens'>,
+  prices: Readonly<Record<string, ModelPrice>>,
+): number | undefined {
+  const price = Object.hasOwn(prices, row.modelId) ? prices[row.modelId] : undefined;
   if (price === undefined) return undefined;
   return Math.round((row.inputTokens * price.input + row.outputTokens * price.output) / 1_000_000);
 }

@@ -1,9 +1,10 @@
-import type { Actor, Change } from '@perdure/events';
+import type { Actor, Change, PayloadOf } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import { refuseNewer } from './ownership.js';
 import type { CheckedPrompt } from './prompt-input.js';
+import type { SessionIndex } from './session-index.js';
 import { currentTurn, type OpenTurn, type SessionState } from './session-state.js';
 
 /** Ids for an input, made before its first try. */
@@ -20,21 +21,33 @@ export interface AcceptedPrompt {
   readonly isKnown: boolean;
 }
 
+/** The id that a host gives a run, and the digest of the prompt as it was given. */
+export type NamedRun = NonNullable<PayloadOf<'PromptAccepted'>['run']>;
+
+/** A prompt as it is to be stored. */
+export type AcceptablePrompt = Pick<CheckedPrompt, 'parts' | 'whenBusy'> & { readonly run: NamedRun | undefined };
+
 const USER: Actor = { kind: 'user' };
 
 /**
  * Accepts a prompt: it opens a turn, waits for one, or joins the one that runs. The same prompt id again is the same
- * turn. Anyone may do this, whoever owns the session.
+ * turn, and so is the same run id with the same input. Anyone may do this, whoever owns the session. `index` follows
+ * the state of the batch.
  */
 export function acceptPrompt(
   batch: FactBatch,
   session: string,
-  prompt: CheckedPrompt,
+  prompt: AcceptablePrompt,
   ids: InputIds,
-  knownTurn: (promptId: string) => string | undefined,
+  index: SessionIndex,
 ): AcceptedPrompt {
-  const known = knownTurnIn(batch.state, ids.promptId) ?? knownTurn(ids.promptId);
-  if (known !== undefined) return { promptId: ids.promptId, turnId: known, isKnown: true };
+  const known = index.turnOf(ids.promptId);
+  if (prompt.run !== undefined) {
+    const same = startedTurn(prompt.run, session, known, index);
+    if (same !== undefined) return { promptId: same.promptId, turnId: same.turnId, isKnown: true };
+  } else if (known !== undefined) {
+    return { promptId: ids.promptId, turnId: known, isKnown: true };
+  }
   refuseNewer(batch.state, session);
   const running = currentTurn(batch.state);
   if (running !== undefined && prompt.whenBusy === 'reject') {
@@ -49,7 +62,7 @@ export function acceptPrompt(
   const { promptId } = ids;
   batch.add(
     'PromptAccepted',
-    { promptId, turnId, messageId: promptId, mode, parts: [...prompt.parts] },
+    { promptId, turnId, messageId: promptId, mode, parts: [...prompt.parts], ...(prompt.run && { run: prompt.run }) },
     { turnId },
     USER,
   );
@@ -113,6 +126,21 @@ function steerable(state: SessionState): OpenTurn | undefined {
   return running?.stop === undefined ? running : undefined;
 }
 
-function knownTurnIn(state: SessionState, promptId: string): string | undefined {
-  return state.open.find(({ prompts }) => prompts.some((prompt) => prompt.promptId === promptId))?.turnId;
+/**
+ * The turn that the same start of a run opened before, if any. Throws PERDURE_RUN_IDENTITY_CONFLICT when the id is that
+ * of another start.
+ */
+function startedTurn(
+  { runId, digest }: NamedRun,
+  session: string,
+  ofPrompt: string | undefined,
+  index: SessionIndex,
+): { readonly turnId: string; readonly promptId: string } | undefined {
+  const turnId = index.turnOfRunId(runId) ?? ofPrompt;
+  if (turnId === undefined) return undefined;
+  const turn = index.turn(turnId);
+  if (turn?.chosen?.runId !== runId || turn.chosen.digest !== digest || (ofPrompt ?? turnId) !== turnId) {
+    throw new PerdureError('PERDURE_RUN_IDENTITY_CONFLICT', { run: runId, session });
+  }
+  return { turnId, promptId: 'promptIds' in turn ? (turn.promptIds[0] ?? '') : (turn.prompts[0]?.promptId ?? '') };
 }

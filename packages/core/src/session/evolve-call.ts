@@ -28,12 +28,12 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
     });
   },
 
-  ToolCallStarted: (fact, state) => {
+  ToolCallStarted: (fact, state, place) => {
     const { attempt, effect, idempotencyKey } = fact;
     const { epoch } = state.ownership;
     return updateCall(state, fact.callId, (call) => {
       const started = copyCall(call);
-      started.started = { attempt, effect, idempotencyKey, epoch };
+      started.started = { attempt, effect, idempotencyKey, epoch, at: place.time };
       return started;
     });
   },

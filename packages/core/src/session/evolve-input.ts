@@ -13,6 +13,7 @@ type InputFacts =
   | 'PromptCancelled'
   | 'StopRequested'
   | 'ChangeRequested'
+  | 'CommandRan'
   | 'PassivationRequested'
   | 'PeerInvoked'
   | 'BudgetThresholdHit';
@@ -88,6 +89,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     const turn: OpenTurn = {
       turnId: fact.turnId,
       prompts: [{ promptId: fact.promptId }],
+      chosen: fact.run && { ...fact.run, revision: place.revision, acceptedAt: place.time },
       waiting: [waiting],
       stop: undefined,
       runs: [],
@@ -126,6 +128,9 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     ...state,
     changes: [...state.changes, { changeId: fact.changeId, change: fact.change }],
   }),
+
+  CommandRan: ({ promptId }, state, { revision }) =>
+    promptId === undefined ? state : { ...state, commands: state.commands.push({ promptId, revision }) },
 };
 
 function joinPrompt(turn: OpenTurn, waiting: WaitingMessage): OpenTurn {
@@ -143,6 +148,7 @@ function endUnstarted(state: SessionState, turn: OpenTurn): SessionState {
     status: 'cancelled',
     usage: turn.usage,
     promptIds: turn.prompts.map(({ promptId }) => promptId),
+    ...(turn.chosen === undefined ? {} : { chosen: turn.chosen }),
     runs: [],
     firstMessage: turn.firstMessage,
     lastMessage: state.messages.length - 1,

@@ -2,7 +2,7 @@ import { addUsage, type PayloadOf, type ToolCallPart } from '@perdure/events';
 import type { AssistantMessage } from '@perdure/plugin-api';
 import { newCall } from './evolve-call.js';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
-import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import type { CallState, ModelSpend, OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
 import { withStep } from './turn-update.js';
 
@@ -48,6 +48,7 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
   ModelAnswered: (fact, state, place) => {
     const next = copyState(state);
     next.usage = addUsage(state.usage, fact.usage);
+    next.spent = addSpend(state.spent, fact);
     const turn = state.open[0];
     if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return next;
     const step = copyStep(stepOf(turn, fact.stepId));
@@ -98,6 +99,18 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     return next;
   },
 };
+
+function addSpend(spent: readonly ModelSpend[], { modelId, usage }: PayloadOf<'ModelAnswered'>): readonly ModelSpend[] {
+  const { inputTokens, outputTokens } = usage;
+  const at = spent.findIndex((one) => one.modelId === modelId);
+  const before = spent[at];
+  if (before === undefined) return [...spent, { modelId, inputTokens, outputTokens }];
+  return spent.with(at, {
+    modelId,
+    inputTokens: before.inputTokens + inputTokens,
+    outputTokens: before.outputTokens + outputTokens,
+  });
+}
 
 /** A reader that passes by the details of closed steps meets answers without the start of their step. */
 function stepOf(turn: OpenTurn, stepId: string): OpenStep {

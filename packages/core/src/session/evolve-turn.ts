@@ -1,7 +1,7 @@
 import { AppendList } from './append-list.js';
 import type { EvolveHandlers } from './evolve.js';
 import { updateTurn } from './turn-update.js';
-import type { EndedTurn, OpenTurn, RunState, SessionState } from './session-state.js';
+import { currentTurn, type EndedTurn, type OpenTurn, type RunState, type SessionState } from './session-state.js';
 
 type TurnFacts =
   | 'RunStarted'
@@ -14,31 +14,38 @@ type TurnFacts =
 
 /** How runs begin and end, and how changes take effect. */
 export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
-  RunStarted: (fact, state) => {
+  RunStarted: (fact, state, place) => {
     const run: RunState = {
       runId: fact.runId,
+      first: place.revision,
+      startedAt: place.time,
       epoch: state.ownership.epoch,
       ...(fact.resumedFrom === undefined ? {} : { resumedFrom: fact.resumedFrom }),
     };
     return updateTurn(state, fact.turnId, (turn) => ({ ...turn, runs: [...turn.runs, run] }));
   },
 
-  RunEnded: (fact, state) => {
+  RunEnded: (fact, state, place) => {
     const turn = state.open.find(({ turnId }) => turnId === fact.turnId);
     if (turn === undefined) return state;
-    const runs = turn.runs.map((run) => (run.runId === fact.runId ? { ...run, status: fact.status } : run));
+    const ended = { status: fact.status, last: place.revision, endedAt: place.time };
+    // The first end of a run is its end.
+    const runs = turn.runs.map((run) =>
+      run.runId === fact.runId && run.status === undefined ? { ...run, ...ended } : run,
+    );
     if (fact.status === 'handed-over' || fact.status === 'superseded') {
       const kept = updateTurn(state, fact.turnId, (current) => withoutUnansweredStep({ ...current, runs }));
       if (fact.status === 'superseded') return kept;
       return { ...kept, ownership: { ...kept.ownership, handedOver: true } };
     }
-    const ended: EndedTurn = {
+    const over: EndedTurn = {
       turnId: turn.turnId,
       status: fact.status,
       runId: fact.runId,
       ...(fact.failure === undefined ? {} : { failure: fact.failure }),
       usage: turn.usage,
       promptIds: turn.prompts.map(({ promptId }) => promptId),
+      ...(turn.chosen === undefined ? {} : { chosen: turn.chosen }),
       runs,
       firstMessage: turn.firstMessage,
       lastMessage: state.messages.length - 1,
@@ -50,7 +57,7 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
       ...state,
       context,
       open: state.open.filter((other) => other !== turn),
-      ended: state.ended.push(ended),
+      ended: state.ended.push(over),
     };
   },
 
@@ -58,8 +65,10 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     const requested = state.changes.find(({ changeId }) => changeId === fact.changeId);
     if (requested === undefined) return state;
     const next: SessionState = { ...state, changes: state.changes.filter((other) => other !== requested) };
-    if (fact.failure !== undefined || requested.change.kind !== 'model') return next;
-    return { ...next, model: requested.change.model };
+    if (fact.failure !== undefined) return next;
+    const { change } = requested;
+    if (change.kind === 'model') return { ...next, model: change.model };
+    return change.kind === 'clear' ? cleared(next) : next;
   },
 
   SystemSnapshotTaken: (fact, state) => ({ ...state, system: fact.blocks }),
@@ -75,6 +84,14 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
 
   PluginSetChanged: (fact, state) => ({ ...state, plugins: fact.plugins }),
 };
+
+/** Models see nothing of what was before; of a turn that runs they still see its own messages. */
+function cleared(state: SessionState): SessionState {
+  const turnId = currentTurn(state)?.turnId;
+  const isOfTurn = (place: number): boolean => turnId !== undefined && state.messages.at(place)?.turnId === turnId;
+  const context = AppendList.from([...state.context].filter(isOfTurn));
+  return { ...state, context, summary: undefined, compactions: state.compactions + 1 };
+}
 
 /**
  * A step whose model call was not answered does not outlive its run: the next run asks again, with a view of its own.

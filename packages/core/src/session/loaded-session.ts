@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { coreDefinition, coreTypes, type JsonValue, type Labels, type PayloadOf } from '@perdure/events';
+import { coreDefinition, coreTypes, type JsonValue, type PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
   PerdureError,
@@ -25,7 +25,7 @@ import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { missingParts } from './missing-parts.js';
 import { isRunnable, releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
 import { SessionIndex } from './session-index.js';
-import { currentTurn, type SessionState } from './session-state.js';
+import { currentTurn } from './session-state.js';
 import { TurnWaiters } from './turn-waiters.js';
 
 /** Facts that others append to a session that this node owns. */
@@ -133,17 +133,6 @@ export class LoadedSession {
     }, 'input');
   }
 
-  /** Gives the session the labels that a caller names; others stay. */
-  async relabel(labels: Labels): Promise<void> {
-    const isSame = (state: SessionState): boolean =>
-      Object.entries(labels).every(([name, value]) => state.labels[name as keyof Labels] === value);
-    if (isSame(this.work.journal.state)) return;
-    await this.work.journal.commit((batch) => {
-      if (isSame(batch.state)) return;
-      batch.add('SessionRelabeled', { labels: { ...batch.state.labels, ...labels } }, {}, { kind: 'host' });
-    }, 'input');
-  }
-
   /** What readers of events need. */
   eventSource(): EventSource {
     const { journal, feed, store, key } = this.work;
@@ -187,6 +176,11 @@ export class LoadedSession {
     if (this.failure !== undefined || this.signal.aborted) return Promise.resolve(this.suspended(turnId));
     this.follow();
     return this.waiters.wait(turnId);
+  }
+
+  /** Calls of a turn that was stopped are no longer waited for, where this node runs them. */
+  giveUpCalls(turnId: string): void {
+    this.executor?.giveUpCalls(turnId);
   }
 
   async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {

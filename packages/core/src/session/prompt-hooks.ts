@@ -20,7 +20,9 @@ export async function promptAfterHooks(
     .agent()
     .hooksAt('pre_prompt')
     .filter((hook) => matches(hook, { sessionId: id }));
-  const isKnown = prompt.promptId !== undefined && index.turnOf(prompt.promptId) !== undefined;
+  const isKnown =
+    (prompt.promptId !== undefined && index.turnOf(prompt.promptId) !== undefined) ||
+    (prompt.runId !== undefined && index.turnOfRunId(prompt.runId) !== undefined);
   if (hooks.length === 0 || isKnown) return prompt;
   const { state } = work.journal;
   const text = promptText(prompt.parts);

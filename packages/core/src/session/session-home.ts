@@ -1,5 +1,8 @@
 import type { Labels, SessionKey } from '@perdure/events';
-import type { Logger, SnapshotStore } from '@perdure/plugin-api';
+import type { Logger, SessionRetentionLimits, SnapshotStore } from '@perdure/plugin-api';
+import type { AgentView } from '../host/agent-view.js';
+import type { RunIds } from '../host/run-ids.js';
+import type { ModelPrice } from '../host/runtime-options.js';
 import type { SessionAdditions } from '../host/session-additions.js';
 import type { LoadedSession } from './loaded-session.js';
 
@@ -9,11 +12,18 @@ export interface SessionHome {
   readonly agentId: string;
   readonly logger: Logger;
   readonly snapshots: SnapshotStore | undefined;
+  /** Prices by model id. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  readonly runIds: RunIds;
   /** What the host added to the session in this process. */
   readonly additions: SessionAdditions;
   /** Throws PERDURE_SESSION_CLOSED after `close`. */
   load(): Promise<LoadedSession>;
+  /** The agent as it is at the moment, with what was added. */
+  agent(): AgentView;
   /** The labels as far as they are known without loading. */
   labels(): Labels;
+  /** What this process retains of the session's runs. */
+  retention(): SessionRetentionLimits;
   close(reason: 'closed' | 'passivated'): Promise<void>;
 }

@@ -39,8 +39,14 @@ export class SessionIndex implements WireLookup {
 
   turnOfRunId(runId: string): string | undefined {
     this.followTurns();
-    const open = this.state().open.find(({ runs }) => runs.some((run) => run.runId === runId));
+    const open = this.state().open.find(
+      ({ chosen, runs }) => chosen?.runId === runId || runs.some((run) => run.runId === runId),
+    );
     return open?.turnId ?? this.turnOfRun.get(runId);
+  }
+
+  turn(turnId: string): OpenTurn | EndedTurn | undefined {
+    return this.openTurn(turnId) ?? this.endedTurn(turnId);
   }
 
   openTurn(turnId: string): OpenTurn | undefined {
@@ -82,11 +88,11 @@ export class SessionIndex implements WireLookup {
   }
 
   usageOf(turnId: string): Usage | undefined {
-    return (this.openTurn(turnId) ?? this.endedTurn(turnId))?.usage;
+    return this.turn(turnId)?.usage;
   }
 
   promptText(turnId: string): string | undefined {
-    const first = (this.openTurn(turnId) ?? this.endedTurn(turnId))?.firstMessage;
+    const first = this.turn(turnId)?.firstMessage;
     const message = first === undefined ? undefined : this.state().messages.at(first);
     return message?.role === 'user' ? promptText(message.parts) : undefined;
   }
@@ -128,6 +134,7 @@ export class SessionIndex implements WireLookup {
       if (turn === undefined) continue;
       this.ended.set(turn.turnId, this.endedSeen);
       for (const promptId of turn.promptIds) this.turnOfPrompt.set(promptId, turn.turnId);
+      if (turn.chosen !== undefined) this.turnOfRun.set(turn.chosen.runId, turn.turnId);
       for (const { runId } of turn.runs) this.turnOfRun.set(runId, turn.turnId);
     }
   }

@@ -57,6 +57,10 @@ export interface SessionState {
   readonly setup: StepSetup | undefined;
   readonly lastStep: { readonly stepId: string; readonly view: StepView } | undefined;
   readonly usage: Usage;
+  /** What each model took of it, in the order of their first answers. */
+  readonly spent: readonly ModelSpend[];
+  /** Commands that a client named by an id of its own: the same id again is not another command. */
+  readonly commands: AppendList<KnownCommand>;
   /** A fact that this build does not know and must not run past. */
   readonly newer: { readonly type: string; readonly version: number; readonly revision: number } | undefined;
 }
@@ -65,6 +69,18 @@ export interface SessionIdentity {
   readonly agentId: string;
   readonly workspace?: string;
   readonly createdAt: number;
+}
+
+export interface ModelSpend {
+  readonly modelId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** A command that ran: its fact is at `revision`. */
+export interface KnownCommand {
+  readonly promptId: string;
+  readonly revision: number;
 }
 
 export interface Ownership {
@@ -86,6 +102,8 @@ export interface WaitingMessage {
 export interface OpenTurn {
   readonly turnId: string;
   readonly prompts: readonly { readonly promptId: string; readonly cancelled?: true }[];
+  /** The id that the host chose for the first run. */
+  readonly chosen: ChosenRun | undefined;
   /** Prompts that no step has taken in. */
   readonly waiting: readonly WaitingMessage[];
   readonly stop: { readonly reason?: string; readonly failure?: Failure } | undefined;
@@ -101,8 +119,23 @@ export interface OpenTurn {
   readonly firstMessage: number;
 }
 
+/** A run that the host named with its prompt, before anything began it. */
+export interface ChosenRun {
+  readonly runId: string;
+  /** Digest of the prompt as it was given. */
+  readonly digest: string;
+  readonly revision: number;
+  readonly acceptedAt: number;
+}
+
 export interface RunState {
   readonly runId: string;
+  /** The revision of its first fact, and when that was written. */
+  readonly first: number;
+  readonly startedAt: number;
+  /** The same of its last fact; absent while it is active. */
+  readonly last?: number;
+  readonly endedAt?: number;
   readonly epoch: number;
   /** Absent while it is active. */
   readonly status?: RunStatus;
@@ -170,6 +203,7 @@ export interface CallState {
         readonly effect: EffectContract;
         readonly idempotencyKey: string;
         readonly epoch: number;
+        readonly at: number;
       }
     | undefined;
   readonly settled: SettlementStatus | undefined;
@@ -187,6 +221,7 @@ export interface EndedTurn {
   readonly failure?: Failure;
   readonly usage: Usage;
   readonly promptIds: readonly string[];
+  readonly chosen?: ChosenRun;
   readonly runs: readonly RunState[];
   /** The turn's messages are among these. */
   readonly firstMessage: number;
@@ -218,6 +253,8 @@ export const initialState: SessionState = {
   setup: undefined,
   lastStep: undefined,
   usage: noUsage,
+  spent: [],
+  commands: AppendList.empty(),
   newer: undefined,
 };
 

@@ -1,4 +1,4 @@
-import { promptText, type SessionKey } from '@perdure/events';
+import type { SessionKey } from '@perdure/events';
 import {
   PerdureError,
   type MessagePage,
@@ -9,9 +9,10 @@ import {
 } from '@perdure/plugin-api';
 import type { Journal } from './journal.js';
 import { formatCursor } from '../live/cursor.js';
+import { listRuns, runSnapshotOf, type RunSight } from '../runs/run-list.js';
 import { SessionIndex } from './session-index.js';
 import type { FoldedSession } from './session-loader.js';
-import { activeRun, currentTurn, type RunState, type SessionState } from './session-state.js';
+import { activeRun, currentTurn, type SessionState } from './session-state.js';
 
 /** A session as `info()` shows it. */
 export function sessionInfo(journal: Journal): SessionInfo {
@@ -85,7 +86,7 @@ export function sessionSnapshot(key: SessionKey, { state, revision, hash, time }
       revision,
       hash,
     },
-    run_records: runRecords(state, index, key.id),
+    run_records: runRecords({ sessionId: key.id, state, index, head: revision, time }),
     artifacts: artifacts.map(({ digest, bytes }) => ({ artifact_uri: digest, original_bytes: bytes })),
     retained_artifact_uris: artifacts.map(({ digest }) => digest),
     trace_events: [],
@@ -94,29 +95,21 @@ export function sessionSnapshot(key: SessionKey, { state, revision, hash, time }
   };
 }
 
-function runRecords(state: SessionState, index: SessionIndex, sessionId: string): SnapshotRun[] {
-  return [...state.ended, ...state.open].flatMap((turn) => {
-    const first = state.messages.at(turn.firstMessage);
-    const prompt = first?.role === 'user' ? promptText(first.parts) : '';
-    const text = index.answerText(turn.turnId);
-    const at = first?.createdAt ?? 0;
-    const failure = 'failure' in turn ? turn.failure : undefined;
-    return turn.runs.map((run) => ({
-      id: run.runId,
-      session_id: sessionId,
-      turn_id: turn.turnId,
-      status: recordStatus(run),
-      prompt,
-      created_at_ms: at,
-      updated_at_ms:
-        state.messages.at('lastMessage' in turn ? turn.lastMessage : state.messages.length - 1)?.createdAt ?? at,
-      ...(run.status === 'completed' && text !== undefined ? { result_text: text } : {}),
-      ...(run.status === 'failed' && failure !== undefined ? { error: failure.message } : {}),
-    }));
+function runRecords(sight: RunSight): SnapshotRun[] {
+  return listRuns(sight.state).map((listed) => {
+    const run = runSnapshotOf(listed, sight);
+    return {
+      id: run.id,
+      session_id: run.sessionId,
+      turn_id: run.turnId,
+      // The exchange form has no word for a run whose turn went on in another.
+      status: run.status === 'handed-over' || run.status === 'superseded' ? 'cancelled' : run.status,
+      prompt: run.prompt,
+      created_at_ms: run.createdAt,
+      updated_at_ms: run.updatedAt,
+      ...(run.resultText === undefined ? {} : { result_text: run.resultText }),
+      ...(run.error === undefined ? {} : { error: run.error.message }),
+      event_count: run.eventCount,
+    };
   });
-}
-
-function recordStatus(run: RunState): SnapshotRun['status'] {
-  if (run.status === undefined) return 'executing';
-  return run.status === 'handed-over' || run.status === 'superseded' ? 'cancelled' : run.status;
 }

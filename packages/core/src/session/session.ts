@@ -2,9 +2,12 @@ import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
 import {
   PerdureError,
   reasonOf,
+  type ActiveTool,
   type BudgetGuard,
   type ChangeHandle,
   type ClusterEvent,
+  type CommandHandler,
+  type CommandInfo,
   type EventsOptions,
   type HookConfig,
   type HookEvent,
@@ -17,8 +20,14 @@ import {
   type Mutation,
   type PromptLike,
   type ResumeOptions,
+  type RunEvent,
+  type RunEventPage,
+  type RunEventPageOptions,
+  type RunSnapshot,
   type Session,
   type SessionInfo,
+  type SettleOptions,
+  type Settlement,
   type StopResult,
   type ToolOutcome,
   type TurnHandle,
@@ -28,13 +37,14 @@ import {
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
 import { subscribeMutations } from '../live/mutations.js';
-import { acceptPrompt, stopEverything, type AcceptedPrompt } from './accept-input.js';
+import { listCommands } from '../commands/command-list.js';
+import { RunRecords } from '../runs/run-records.js';
+import { stopEverything } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
+import { Conversation } from './conversation.js';
 import { addEvent, checkClusterEvent } from './emit-event.js';
 import { pendingInteractions, respondTo } from './interactions.js';
 import type { LoadedSession } from './loaded-session.js';
-import { promptAfterHooks } from './prompt-hooks.js';
-import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
 import type { SessionHome } from './session-home.js';
 import {
   checkCall,
@@ -44,20 +54,19 @@ import {
   checkOptions,
   checkReason,
   checkResumeOptions,
-  checkText,
 } from './session-input.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
-import { resumeRun } from './resume-run.js';
 import { turnHandle } from './turn-handle.js';
-import { turnStream } from './turn-stream.js';
 
 /** The public handle of a session. It holds no state of the conversation; its home loads that with the first use. */
 export class DurableSession implements Session {
-  /** Set while an operation of this handle holds the conversation: `send`, `stream` and the resumes do not overlap. */
-  private conversation: string | undefined;
-  private resuming: { readonly runId: string; readonly result: Promise<TurnResult> } | undefined;
+  private readonly conversation: Conversation;
+  private readonly records: RunRecords;
 
-  constructor(private readonly home: SessionHome) {}
+  constructor(private readonly home: SessionHome) {
+    this.conversation = new Conversation(home);
+    this.records = new RunRecords(home);
+  }
 
   get id(): string {
     return this.home.key.id;
@@ -78,43 +87,20 @@ export class DurableSession implements Session {
     return this.home.labels().correlationId ?? null;
   }
 
-  async prompt(input: PromptLike): Promise<TurnHandle> {
-    const prompt = checkPrompt(input, 'steer');
-    const loaded = await this.home.load();
-    return turnHandle(loaded, await this.accept(loaded, prompt));
+  prompt(input: PromptLike): Promise<TurnHandle> {
+    return this.conversation.prompt(input);
   }
 
-  async send(input: PromptLike): Promise<TurnResult> {
-    const prompt = checkPrompt(input, 'reject');
-    return this.exclusively('send', async (loaded) => {
-      const { turnId } = await this.accept(loaded, prompt);
-      return loaded.finished(turnId);
-    });
+  send(input: PromptLike): Promise<TurnResult> {
+    return this.conversation.send(input);
   }
 
   stream(input: PromptLike): TurnStream {
-    const prompt = checkPrompt(input, 'reject');
-    return turnStream(this.home.key.id, (accepted) =>
-      this.exclusively('stream', async (loaded) => {
-        const from = loaded.work.journal.head;
-        const { turnId } = await this.accept(loaded, prompt);
-        accepted({ loaded, turnId, from });
-        // The conversation is free when the producer has ended, whether or not anyone still reads.
-        return loaded.finished(turnId);
-      }),
-    );
+    return this.conversation.stream(input);
   }
 
-  async resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult> {
-    const checked = checkResumeOptions(options);
-    checkText('runId', runId);
-    // However many ask for one run, it is resumed once.
-    if (this.resuming?.runId === runId) return this.resuming.result;
-    const result = this.exclusively('resumeRun', (loaded) => resumeRun(loaded, runId, checked));
-    if (this.conversation === 'resumeRun') this.resuming = { runId, result };
-    return result.finally(() => {
-      if (this.resuming?.result === result) this.resuming = undefined;
-    });
+  resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult> {
+    return this.conversation.resumeRun(runId, options);
   }
 
   async resume(options?: ResumeOptions): Promise<TurnHandle | null> {
@@ -133,6 +119,31 @@ export class DurableSession implements Session {
     const { journal } = (await this.home.load()).work;
     const turnId = await stopEverything(journal, reason);
     return { stopped: turnId !== undefined, turnId: turnId ?? null };
+  }
+
+  runs(): Promise<readonly RunSnapshot[]> {
+    return this.records.list();
+  }
+  runSnapshot(runId: string): Promise<RunSnapshot | null> {
+    return this.records.snapshot(runId);
+  }
+  runEvents(runId: string): Promise<readonly RunEvent[]> {
+    return this.records.events(runId);
+  }
+  runEventPage(runId: string, options?: RunEventPageOptions): Promise<RunEventPage | null> {
+    return this.records.eventPage(runId, options);
+  }
+  currentRun(): Promise<RunSnapshot | null> {
+    return this.records.current();
+  }
+  activeTools(): Promise<readonly ActiveTool[]> {
+    return this.records.activeTools();
+  }
+  cancelRun(runId: string): Promise<boolean> {
+    return this.records.cancel(runId);
+  }
+  cancelAndSettle(options?: SettleOptions): Promise<Settlement> {
+    return this.records.cancelAndSettle(options);
   }
 
   async *events(options?: EventsOptions): AsyncGenerator<EventEnvelopeV1, void, undefined> {
@@ -225,6 +236,19 @@ export class DurableSession implements Session {
     this.home.additions.setBudgetGuard(guard);
   }
 
+  registerCommand(name: string, description: string, handler: CommandHandler, timeoutMs?: number): void {
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    this.home.additions.registerCommand({ name, description, handler, ...limit });
+  }
+
+  unregisterCommand(name: string): boolean {
+    return this.home.additions.unregisterCommand(name);
+  }
+
+  listCommands(): readonly CommandInfo[] {
+    return listCommands(this.home.agent(), this.home.additions);
+  }
+
   async interactions(): Promise<readonly Interaction[]> {
     return pendingInteractions((await this.upToDate()).work.journal.state);
   }
@@ -251,33 +275,6 @@ export class DurableSession implements Session {
 
   close(): Promise<void> {
     return this.home.close('closed');
-  }
-
-  /** Runs an operation that no other of its kind may overlap. The refusal comes before anything is read. */
-  private exclusively<Result>(operation: string, work: (loaded: LoadedSession) => Promise<Result>): Promise<Result> {
-    if (this.conversation !== undefined) {
-      return Promise.reject(new PerdureError('PERDURE_SESSION_BUSY', { session: this.id, turn: this.conversation }));
-    }
-    this.conversation = operation;
-    return this.home
-      .load()
-      .then(work)
-      .finally(() => {
-        this.conversation = undefined;
-      });
-  }
-
-  private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {
-    const checked = await promptAfterHooks(prompt, loaded);
-    const { redaction } = loaded.work;
-    const accepted = await loaded.accept((batch, ids) => {
-      const promptId = checked.promptId === undefined ? ids.promptId : redaction.redactText(checked.promptId);
-      return acceptPrompt(batch, this.id, checked, { promptId, turnId: ids.turnId }, (known) =>
-        loaded.index.turnOf(known),
-      );
-    });
-    await loaded.run({ insist: false });
-    return accepted;
   }
 
   /** The session with what other processes have appended until now. */

@@ -28,6 +28,8 @@ export function copyState(state: SessionState): Draft<SessionState> {
     setup: state.setup,
     lastStep: state.lastStep,
     usage: state.usage,
+    spent: state.spent,
+    commands: state.commands,
     newer: state.newer,
   };
 }
@@ -36,6 +38,7 @@ export function copyTurn(turn: OpenTurn): Draft<OpenTurn> {
   return {
     turnId: turn.turnId,
     prompts: turn.prompts,
+    chosen: turn.chosen,
     waiting: turn.waiting,
     stop: turn.stop,
     runs: turn.runs,

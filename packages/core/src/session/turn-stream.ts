@@ -1,13 +1,42 @@
 import { noUsage, type EventEnvelopeV1 } from '@perdure/events';
 import { isPerdureError, reasonOf, type TurnResult, type TurnStream } from '@perdure/plugin-api';
+import type { RanCommand } from '../commands/run-command.js';
 import { readEvents } from '../live/event-reader.js';
+import type { AcceptedPrompt } from './accept-input.js';
 import type { LoadedSession } from './loaded-session.js';
 
-/** A turn that was accepted, and the last revision before it. */
-export interface AcceptedTurn {
+/** Something that was accepted: the last revision before it, and which event is its last. */
+export interface Streamed {
   readonly loaded: LoadedSession;
-  readonly turnId: string;
   readonly from: number;
+  /** There is nothing to be told of it any more. */
+  readonly isOver?: boolean;
+  readonly isEnd: (event: EventEnvelopeV1) => boolean;
+}
+
+/** How a turn is streamed. One that was accepted before is told from its run on, or from its prompt if it has a name. */
+export function streamedTurn(loaded: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
+  const { index } = loaded;
+  const turn = isKnown ? index.turn(turnId) : undefined;
+  const first = turn?.chosen?.revision ?? turn?.runs[0]?.first;
+  return {
+    loaded,
+    from: first === undefined ? before : first - 1,
+    isOver: first === undefined && index.resultOf(turnId) !== undefined,
+    isEnd: ({ type, metadata }) => {
+      const isLast = type === 'agent_end' || type === 'error' || type === 'prompt_cancelled';
+      return isLast && metadata?.['turn_id'] === turnId && index.resultOf(turnId) !== undefined;
+    },
+  };
+}
+
+/** How a command is streamed. */
+export function streamedCommand(loaded: LoadedSession, { commandId, from }: RanCommand): Streamed {
+  return {
+    loaded,
+    from,
+    isEnd: ({ type, payload }) => type === 'command_ran' && payload['command_id'] === commandId,
+  };
 }
 
 /**
@@ -16,11 +45,11 @@ export interface AcceptedTurn {
  */
 export function turnStream(
   session: string,
-  begin: (accepted: (turn: AcceptedTurn) => void) => Promise<TurnResult>,
+  begin: (accepted: (turn: Streamed) => void) => Promise<TurnResult>,
 ): TurnStream {
-  let accept: (turn: AcceptedTurn) => void = () => undefined;
+  let accept: (turn: Streamed) => void = () => undefined;
   let refuse: (error: unknown) => void = () => undefined;
-  const accepted = new Promise<AcceptedTurn>((resolve, reject) => {
+  const accepted = new Promise<Streamed>((resolve, reject) => {
     accept = resolve;
     refuse = reject;
   });
@@ -33,16 +62,16 @@ export function turnStream(
 }
 
 async function* readTurn(
-  accepted: Promise<AcceptedTurn>,
+  accepted: Promise<Streamed>,
   session: string,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
-  const { loaded, turnId, from } = await accepted;
+  const { loaded, from, isOver = false, isEnd } = await accepted;
+  if (isOver) return;
   for await (const event of readEvents(loaded.eventSource(), { revision: from }, { over: loaded.over })) {
-    const { session_id: ofSession = session, turn_id: ofTurn } = event.metadata ?? {};
+    const { session_id: ofSession = session } = event.metadata ?? {};
     if (ofSession !== session) continue;
     yield event;
-    const isEnd = event.type === 'agent_end' || event.type === 'error' || event.type === 'prompt_cancelled';
-    if (isEnd && ofTurn === turnId && loaded.index.resultOf(turnId) !== undefined) return;
+    if (isEnd(event)) return;
   }
 }
 

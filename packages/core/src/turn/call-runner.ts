@@ -16,20 +16,34 @@ export interface RunningCall {
   /** Resolves when there is an outcome; never rejects. */
   readonly ended: Promise<void>;
   outcome?: PayloadOf<'ToolCallSettled'>;
+  /** Waits no longer for a call that was told to end: it is settled as one that was broken off. */
+  giveUp(): void;
 }
 
 /** Starts a call whose start is durable. */
 export function startCall(call: CallState, site: CallSite, parts: CallParts): RunningCall {
-  const running: { call: CallState; ended: Promise<void>; outcome?: PayloadOf<'ToolCallSettled'> } = {
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<PayloadOf<'ToolCallSettled'>>((resolve) => {
+    giveUp = () => resolve(brokenOff(call, site.context));
+  });
+  const running: { -readonly [Key in keyof RunningCall]: RunningCall[Key] } = {
     call,
     ended: Promise.resolve(),
+    giveUp: () => giveUp(),
   };
-  running.ended = runCall(call, site, parts)
-    .catch((error: unknown) => brokenCall(call, error, site.context))
-    .then((outcome) => {
-      running.outcome = outcome;
-    });
+  const ran = runCall(call, site, parts).catch((error: unknown) => brokenCall(call, error, site.context));
+  running.ended = Promise.race([ran, givenUp]).then((outcome) => {
+    running.outcome = outcome;
+  });
   return running;
+}
+
+/** What is said of a call that nobody waits for: only one that reads can be called cancelled. */
+function brokenOff(call: CallState, { env }: InvocationContext): PayloadOf<'ToolCallSettled'> {
+  const isRead = call.started?.effect === 'read';
+  const code = isRead ? 'PERDURE_TOOL_CANCELLED' : 'PERDURE_TOOL_UNKNOWN_OUTCOME';
+  const failure = { code, message: errorMessage(code, { tool: call.name }) };
+  return { callId: call.callId, status: isRead ? 'cancelled' : 'unknown', failure, endedAt: env.clock.now() };
 }
 
 /** Whatever goes wrong around a call, it is settled: it may have had its effect. */

@@ -83,6 +83,11 @@ export class EffectRunner {
     this.calling.abort(new Error('The turn was stopped.'));
   }
 
+  /** Calls that were told to end and have not are no longer waited for. */
+  giveUpCalls(): void {
+    if (this.calling.signal.aborted) for (const running of this.running.values()) running.giveUp();
+  }
+
   /** Breaks off the model call at once and calls after a grace. */
   suspend(graceMs: number): void {
     this.suspended = true;

@@ -57,6 +57,11 @@ export class Executor {
     this.wake();
   }
 
+  /** What was stopped and has not ended is no longer waited for. */
+  giveUpCalls(turnId: string): void {
+    if (currentTurn(this.work.journal.state)?.turnId === turnId) this.effects.giveUpCalls();
+  }
+
   /**
    * Ends the loop at a point from which another owner goes on: calls that run may end within the grace, and the run is
    * handed over. Resolves when nothing of it is left.

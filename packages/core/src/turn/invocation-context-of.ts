@@ -17,7 +17,8 @@ export function invocationContextOf(
   const turn = isOfTurn ? currentTurn(state) : undefined;
   const turnId = turn?.turnId;
   const runId = turn && activeRun(turn)?.runId;
-  return {
+  // It is handed to code of plugins and hosts beside our own.
+  return Object.freeze<InvocationContext>({
     sessionId: work.key.id,
     tenant: work.key.tenant,
     turnId,
@@ -31,7 +32,7 @@ export function invocationContextOf(
     subject: () => subjectOf(work.key.id, state, turnId, runId),
     recentTools: () => recentTools(state),
     timesInARow: (callId, most) => (turnId === undefined ? 0 : timesInARow(state, turnId, most, callId)),
-  };
+  });
 }
 
 export function subjectOf(

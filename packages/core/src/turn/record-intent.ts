@@ -134,8 +134,9 @@ function startRun(batch: FactBatch, turn: OpenTurn, context: RecordContext): voi
   if (!isSamePlugins(batch.state.plugins, context.plugins)) {
     batch.add('PluginSetChanged', { plugins: [...context.plugins] }, { turnId: turn.turnId }, NODE);
   }
-  const runId = context.newRunId();
   const previous = turn.runs.at(-1)?.runId;
+  const chosen = previous === undefined ? turn.chosen?.runId : undefined;
+  const runId = chosen ?? context.newRunId();
   const fact = {
     runId,
     turnId: turn.turnId,

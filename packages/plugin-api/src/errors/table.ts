@@ -62,6 +62,13 @@ export const errorTable = {
   PERDURE_INPUT_INVALID: caller('The input is not valid at "{field}": {reason}.'),
   PERDURE_CURSOR_INVALID: caller('The cursor does not belong to the session "{session}".'),
   PERDURE_RUN_NOT_FOUND: caller("no loop checkpoint found for run '{run}'", 404),
+  PERDURE_RUN_IDENTITY_CONFLICT: conflict('The run id "{run}" is that of another input, in the session "{session}".'),
+  PERDURE_COMMAND_UNKNOWN: caller(
+    'There is no command "/{command}"; "/help" lists them, and a space before it sends the text to the model.',
+    404,
+  ),
+  PERDURE_COMMAND_FAILED: unavailable('The command "/{command}" failed: {reason}.', false),
+  PERDURE_COMMAND_TIMEOUT: unavailable('The command "/{command}" gave nothing for {ms} ms.', false),
   PERDURE_PROMPT_BLOCKED: refused('The prompt was blocked: {reason}.'),
   PERDURE_CHANGE_BLOCKED: refused('The change "{change}" was blocked: {reason}.'),
   PERDURE_TURN_TIME_LIMIT: refused('The turn took longer than {ms} ms.', 409),

@@ -55,4 +55,5 @@ export interface SnapshotRun {
   readonly updated_at_ms: number;
   readonly result_text?: string;
   readonly error?: string;
+  readonly event_count: number;
 }

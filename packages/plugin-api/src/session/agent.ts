@@ -3,6 +3,7 @@ import type { BudgetGuard } from '../ports/budget.js';
 import type { LanguageModel } from '../ports/model.js';
 import type { Tools } from '../ports/tool.js';
 import type { PluginLike } from '../plugin.js';
+import type { SessionRetentionLimits } from './run.js';
 import type { Session } from './session.js';
 
 export interface AgentOptions {
@@ -26,6 +27,8 @@ export interface AgentOptions {
   readonly lanes?: Readonly<Record<string, LaneOptions>>;
   /** Asked before every call of the agent's sessions, unless a session has one of its own. */
   readonly budgetGuard?: BudgetGuard;
+  /** How much of their runs the agent's sessions offer; all of them when absent. */
+  readonly retentionLimits?: SessionRetentionLimits;
 }
 
 export interface LaneOptions {
@@ -62,6 +65,8 @@ export interface SessionOptions extends Labels {
   /** The name of the session's own model. */
   readonly model?: string;
   readonly workspace?: string;
+  /** Member by member in the place of the agent's, in this process. */
+  readonly retentionLimits?: SessionRetentionLimits;
 }
 
 /** Makes sessions and runs them. */

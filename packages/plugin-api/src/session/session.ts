@@ -2,9 +2,19 @@ import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/ev
 import type { BudgetGuard } from '../ports/budget.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { ClusterEvent } from './cluster-event.js';
+import type { CommandHandler, CommandInfo } from './command.js';
 import type { Interaction, InteractionResponse } from './interaction.js';
 import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
+import type {
+  ActiveTool,
+  RunEvent,
+  RunEventPage,
+  RunEventPageOptions,
+  RunSnapshot,
+  SettleOptions,
+  Settlement,
+} from './run.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
 
 /**
@@ -20,6 +30,10 @@ export interface Session {
 
   /**
    * Resolves when the prompt is durable, before any model call. A prompt during a turn steers it unless told otherwise.
+   *
+   * A text `/name …` is a command here and with `send` and `stream`: its answer is the result, no model is asked and no
+   * turn begins. It needs the session for itself (PERDURE_SESSION_BUSY), and a name that no command has is
+   * PERDURE_COMMAND_UNKNOWN. A text that only looks like one goes to the model with a space before it.
    */
   prompt(input: PromptLike): Promise<TurnHandle>;
   /** A prompt and its end. Refuses with PERDURE_SESSION_BUSY while a turn runs. */
@@ -32,6 +46,23 @@ export interface Session {
   resume(options?: ResumeOptions): Promise<TurnHandle | null>;
   /** Ends the running turn and takes back prompts that wait. */
   stop(reason?: string): Promise<StopResult>;
+
+  /** The runs, in the order in which they came; see `SessionRetentionLimits`. */
+  runs(): Promise<readonly RunSnapshot[]>;
+  /** `null` for a run that is not known or no longer retained. */
+  runSnapshot(runId: string): Promise<RunSnapshot | null>;
+  /** The retained events of a run, all at once; none for a run that is not known. Page through a run that may be long. */
+  runEvents(runId: string): Promise<readonly RunEvent[]>;
+  /** `null` for a run that is not known or no longer retained. */
+  runEventPage(runId: string, options?: RunEventPageOptions): Promise<RunEventPage | null>;
+  /** The run that goes on; `null` when none does. */
+  currentRun(): Promise<RunSnapshot | null>;
+  /** Calls that are started and not settled: of the run that goes on, and of the host. */
+  activeTools(): Promise<readonly ActiveTool[]>;
+  /** Asks for the end of a run. `true` only if it is the one that goes on; resolves when the request is durable. */
+  cancelRun(runId: string): Promise<boolean>;
+  /** Asks the run that goes on to end, and waits until it has, or the time is over. */
+  cancelAndSettle(options?: SettleOptions): Promise<Settlement>;
 
   /** Everything from a cursor on, then what comes, until the signal aborts or the session is closed here. */
   events(options?: EventsOptions): AsyncIterable<EventEnvelopeV1>;
@@ -74,6 +105,17 @@ export interface Session {
    * at all.
    */
   setBudgetGuard(guard: BudgetGuard | null): void;
+
+  /**
+   * Has a handler answer prompts `/name …` of this session in this process, in the place of a model. A command of the
+   * same name is replaced; it comes before one of a plugin, and that before one that is built in. Throws
+   * PERDURE_INPUT_INVALID.
+   */
+  registerCommand(name: string, description: string, handler: CommandHandler, timeoutMs?: number): void;
+  /** Whether there was such a command; those of plugins and those built in stay. */
+  unregisterCommand(name: string): boolean;
+  /** The commands in effect, by name. */
+  listCommands(): readonly CommandInfo[];
 
   /** What waits for a person's answer, the oldest first. */
   interactions(): Promise<readonly Interaction[]>;

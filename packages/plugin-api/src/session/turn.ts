@@ -17,8 +17,18 @@ export interface PromptInput {
   readonly attachments?: readonly FilePart[];
   /** Chosen by the client: the same id again returns the same turn, whatever happened in between. */
   readonly promptId?: string;
-  /** `steer` when absent. */
+  /**
+   * `steer` when absent with `prompt`, `reject` with `send` and `stream`. With a `runId` it is never `steer`, and
+   * `queue` when absent with `prompt`: such a prompt opens a turn of its own.
+   */
   readonly whenBusy?: WhenBusy;
+  /**
+   * The id that the first run of the turn gets; 1 to 200 characters. The same id again with the same input is the same
+   * turn, from whatever process; with another input, or where that id is another run's, it is
+   * PERDURE_RUN_IDENTITY_CONFLICT. Another session of the tenant that used the id is noticed when that was in this
+   * runtime.
+   */
+  readonly runId?: string;
 }
 
 export type PromptLike = string | PromptInput;
@@ -43,6 +53,8 @@ export interface TurnHandle {
   /** The turn's id. */
   readonly id: string;
   readonly promptId: string;
+  /** Whether the prompt, or the run that it names, was accepted before: nothing was added. */
+  readonly replayed: boolean;
   /** Always resolves, on failure too. */
   readonly finished: Promise<TurnResult>;
   /** Asks for the turn to end. Resolves when the request is durable, not when the turn has ended. */

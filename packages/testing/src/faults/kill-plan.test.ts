@@ -1,6 +1,5 @@
-import { isPerdureError } from '@perdure/plugin-api';
+import { isPerdureError, seededRandom } from '@perdure/plugin-api';
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../host-env.js';
 import { fitsPassing, killAt, recordKillPoints, type KillPoint, type KillPointPassing } from './kill-plan.js';
 
 const append = (...labels: readonly string[]): KillPointPassing => ({ point: 'append:before', labels });

@@ -1,4 +1,5 @@
 import {
+  deterministicHostEnv,
   noCalls,
   type Asker,
   type EventStore,
@@ -9,7 +10,6 @@ import {
   type ToolCallRequest,
   type ToolContext,
 } from '@perdure/plugin-api';
-import { deterministicHostEnv } from '../host-env.js';
 import { scriptByRound } from '../models/script.js';
 import { ScriptedModel } from '../models/scripted-model.js';
 import { journalFile, journalStore } from './journal-store.fixture.js';

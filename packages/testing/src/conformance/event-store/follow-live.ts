@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { seededRandom } from '../../host-env.js';
+import { seededRandom } from '@perdure/plugin-api';
 import { idsOf, newFact, newFacts, readAll, store } from '../facts.js';
 import { follow, type Follower } from '../follower.js';
 import type { EventStoreSuite } from './event-store-suite.js';

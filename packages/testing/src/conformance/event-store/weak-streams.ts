@@ -1,6 +1,6 @@
 import { draftStream, leaseStream } from '@perdure/events';
 import { expect } from 'vitest';
-import { seededRandom } from '../../host-env.js';
+import { seededRandom } from '@perdure/plugin-api';
 import { idsOf, newFact, newFacts, readAll, recorded, store, withoutPosition } from '../facts.js';
 import { follow, take } from '../follower.js';
 import type { EventStoreSuite } from './event-store-suite.js';

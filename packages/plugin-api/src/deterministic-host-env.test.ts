@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deterministicHostEnv, FixedClock, seededRandom, SequentialIdGenerator } from './host-env.js';
+import { deterministicHostEnv, FixedClock, seededRandom, SequentialIdGenerator } from './deterministic-host-env.js';
 
 function draw(seed: number, count: number): readonly number[] {
   return Array.from({ length: count }, seededRandom(seed));
@@ -10,7 +10,7 @@ function use(): readonly unknown[] {
   return [env.idGenerator.next('x'), env.clock.now(), env.clock.now(), env.random(), env.nodeId];
 }
 
-describe('a deterministic host environment', () => {
+describe('a deterministic host environment [A6]', () => {
   test('counts ids in each scope by itself', () => {
     const ids = new SequentialIdGenerator('n1');
     const made = [ids.next('s1-1-fact'), ids.next('s1-1-call'), ids.next('s1-1-fact')];

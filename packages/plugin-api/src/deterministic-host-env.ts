@@ -1,4 +1,5 @@
-import { PerdureError, type Clock, type HostEnv, type IdGenerator } from '@perdure/plugin-api';
+import { PerdureError } from './errors/perdure-error.js';
+import type { Clock, HostEnv, IdGenerator } from './ports/host-env.js';
 
 /**
  * Ids `<prefix>-<scope>-<n>`, counted from 1 in each scope. Another generator with the same prefix makes the same ids:
