@@ -79,3 +79,19 @@ test('a turn is stopped from another process', { timeout: 60_000 }, async () => 
   expect((await run.ended).code).toBe(1);
   expect((await place.run(['stop', 'stopped'])).error).toContain('no turn runs');
 });
+
+test('runs are listed, and commands answered without a model', { timeout: 60_000 }, async () => {
+  const before = server.requests.length;
+  const help = await place.run(['run', '/tools', '--session', 'commanded']);
+  expect(help).toMatchObject({ code: 0 });
+  expect(help.out.split('\n')).toContain('write');
+  expect(server.requests).toHaveLength(before);
+  expect((await place.run(['runs', 'commanded'])).error).toContain('no runs');
+  const unknown = await place.run(['run', '/wat', '--session', 'commanded']);
+  expect(unknown.code).not.toBe(0);
+  expect(unknown.error).toContain('/wat');
+  const listed = await place.run(['runs', 's']);
+  expect(listed.out).toMatch(/^ID .*\n.* completed +\d+ +write it\n$/);
+  const [run] = JSON.parse((await place.run(['runs', 's', '--json'])).out) as { id: string; status: string }[];
+  expect(run).toMatchObject({ status: 'completed' });
+});

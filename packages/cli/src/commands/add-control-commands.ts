@@ -5,7 +5,7 @@ import { withOutput, withPlace } from './command-options.js';
 import type { AnswerFlags } from './interactions.js';
 import type { SessionsFlags } from './sessions-flags.js';
 
-/** `interactions`, `approve`, `deny` and `stop`: they need the store alone, and work whoever runs the session. */
+/** `interactions`, `approve`, `deny`, `runs` and `stop`: they need the store alone, and work whoever runs the session. */
 export function addControlCommands(program: Command, context: CliContext, finish: Finish): void {
   const add = (command: Command): Command =>
     withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');
@@ -27,6 +27,12 @@ export function addControlCommands(program: Command, context: CliContext, finish
         finish(await answerInteraction(context, decision, session, interaction, flags));
       });
   }
+  add(program.command('runs <session>').description('the attempts at its turns, with their ids')).action(
+    async (session: string, flags: SessionsFlags) => {
+      const { showRuns } = await import('./runs.js');
+      finish(await showRuns(context, session, flags));
+    },
+  );
   add(program.command('stop <session>').description('end the turn that runs, wherever it runs'))
     .option('--reason <text>', 'why')
     .action(async (session: string, flags: AnswerFlags) => {

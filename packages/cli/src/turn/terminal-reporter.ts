@@ -43,6 +43,8 @@ export class TerminalReporter implements TurnReporter {
       case 'answer_interrupted':
         await screen.endText();
         return screen.note(screen.style.dim(`(the answer broke off: ${brokenBy(text(payload, 'reason'))})`));
+      case 'command_ran':
+        return screen.text(text(payload, 'output'));
       case 'turn_end':
         return screen.endText();
       default:
