@@ -229,4 +229,11 @@ export const requirements: readonly Requirement[] = [
     due: 'control',
     tests: ['test/session/budget.test.ts', 'test/session/prompts.test.ts'],
   },
+  {
+    id: 'A17',
+    promise: 'Calls of models, nested ones, delegated ones and those of the host pass one tool invoker.',
+    due: 'control',
+    tests: ['test/session/governance-matrix.test.ts'],
+    deferred: 'delegated calls',
+  },
 ];

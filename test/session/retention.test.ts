@@ -92,7 +92,7 @@ describe('what is retained of runs [A8]', () => {
     await limited.runtime.dispose();
   });
 
-  test('are the newest events that fit into bytes; one that is larger than all goes with what is before it', async () => {
+  test('are the newest events that fit into bytes; one that is larger takes what is before it along', async () => {
     const { runtime, session, store } = await start();
     const { runId } = await session.send('go');
     const all = await session.runEvents(runId ?? '');

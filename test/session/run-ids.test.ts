@@ -66,7 +66,7 @@ describe('a run with an id of the host', () => {
     await runtime.dispose();
   });
 
-  test('cannot be that of another input, of a run that the runtime named, or of another session here', async () => {
+  test('is not that of another input, of a run that the runtime named, or of another session here', async () => {
     const { runtime, agent, session } = await ready(new ScriptedModel(() => ({ text: 'yes' })));
     const { runId } = await session.send('named by the runtime');
     await expect(session.prompt({ query: 'go', runId: runId ?? '' })).rejects.toSatisfy(isConflict);
@@ -94,7 +94,7 @@ describe('a run with an id of the host', () => {
     await runtime.dispose();
   });
 
-  test('waits behind a turn instead of steering it, shows as created, and has an id when it was taken back', async () => {
+  test('waits behind a turn instead of steering it, shows as created, and keeps its id when taken back', async () => {
     const { model, release } = gatedModel(() => ({ text: 'yes' }));
     const { runtime, session } = await ready(model);
     const first = await session.prompt('go');

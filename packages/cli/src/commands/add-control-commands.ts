@@ -5,7 +5,7 @@ import { withOutput, withPlace } from './command-options.js';
 import type { AnswerFlags } from './interactions.js';
 import type { SessionsFlags } from './sessions-flags.js';
 
-/** `interactions`, `approve`, `deny`, `runs` and `stop`: they need the store alone, and work whoever runs the session. */
+/** `interactions`, `approve`, `deny`, `runs` and `stop`: they need the store alone, whoever runs the session. */
 export function addControlCommands(program: Command, context: CliContext, finish: Finish): void {
   const add = (command: Command): Command =>
     withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');

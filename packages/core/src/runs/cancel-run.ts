@@ -39,9 +39,9 @@ export async function cancelAndSettle(
   return { outcome: (await within(ended, abortGraceMs)) ? 'aborted' : 'unsettled', runId };
 }
 
-/** Calls that are started and not settled: those of the open step, then those of the host. */
+/** Calls that are started and not settled: those of the open step, their parts, then those of the host. */
 export function activeToolsOf(state: SessionState): readonly ActiveTool[] {
-  return [...(currentTurn(state)?.step?.calls ?? []), ...state.hostCalls].flatMap(
+  return [...(currentTurn(state)?.step?.calls ?? []), ...state.nestedCalls, ...state.hostCalls].flatMap(
     ({ callId: id, name, started, settled }) =>
       started === undefined || settled !== undefined ? [] : [{ id, name, startedAt: started.at }],
   );

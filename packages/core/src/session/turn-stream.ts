@@ -14,7 +14,7 @@ export interface Streamed {
   readonly isEnd: (event: EventEnvelopeV1) => boolean;
 }
 
-/** How a turn is streamed. One that was accepted before is told from its run on, or from its prompt if it has a name. */
+/** How a turn is streamed. A known one is told from its run on, or from its prompt if its run has a name. */
 export function streamedTurn(loaded: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
   const { index } = loaded;
   const turn = isKnown ? index.turn(turnId) : undefined;

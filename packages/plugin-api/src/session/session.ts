@@ -51,7 +51,7 @@ export interface Session {
   runs(): Promise<readonly RunSnapshot[]>;
   /** `null` for a run that is not known or no longer retained. */
   runSnapshot(runId: string): Promise<RunSnapshot | null>;
-  /** The retained events of a run, all at once; none for a run that is not known. Page through a run that may be long. */
+  /** The retained events of a run, all at once; none for one that is not known. Page through a run that may be long. */
   runEvents(runId: string): Promise<readonly RunEvent[]>;
   /** `null` for a run that is not known or no longer retained. */
   runEventPage(runId: string, options?: RunEventPageOptions): Promise<RunEventPage | null>;
