@@ -91,7 +91,7 @@ export const requirements: readonly Requirement[] = [
       'An approval or question is durable before it is shown, bound to its call, answered once, survives restart.',
     due: 'control',
     tests: ['test/session/approvals.test.ts'],
-    deferred: 'questions; waiting sessions that hold no memory',
+    deferred: 'questions',
   },
   {
     id: 'P10',
@@ -168,8 +168,7 @@ export const requirements: readonly Requirement[] = [
     id: 'P18',
     promise: 'A waiting or passivated session holds no memory; one process lists and serves 10,000 of them.',
     due: 'control',
-    tests: [],
-    deferred: 'waiting for approvals, and passivation',
+    tests: ['test/session/waiting.test.ts', 'test/faults/waiting.test.ts'],
   },
   {
     id: 'P19',

@@ -138,7 +138,7 @@ const governed: Scenario = {
   },
 };
 
-/** Two calls that a person is asked about; the first answers do not fit. */
+/** Two calls that a person is asked about, when the session has been let go; the first answers do not fit. */
 const approving: Scenario = {
   name: 'approvals',
   script: {
@@ -151,10 +151,16 @@ const approving: Scenario = {
     ],
   },
   async drive(session) {
+    const left = (await session.info()).owner?.epoch;
     const turn = await session.prompt({ query: 'may I', promptId: 'p-1' });
     await session.resume();
     let isOver = false;
     const finished = turn.finished.then(() => (isOver = true));
+    // A session that waits is released; one that waited when its owner was killed is answered all the same.
+    const isHeld = async (): Promise<boolean> => ![undefined, left].includes((await session.info()).owner?.epoch);
+    while (!isOver && (await isHeld())) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Nobody lets it go again between the answers.
+    const endListening = session.subscribe(() => undefined);
     while (!isOver) {
       for (const { id, argumentDigest } of await session.interactions()) {
         const answer = { id, decision: 'allow' as const, by: 'ada' };
@@ -163,6 +169,7 @@ const approving: Scenario = {
       }
       await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, 5))]);
     }
+    endListening();
   },
 };
 

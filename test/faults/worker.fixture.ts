@@ -71,7 +71,7 @@ const permission = definePlugin({
   },
 });
 
-const runtime = await createRuntime({ plugins: [stores, permission], closeGraceMs: 200 });
+const runtime = await createRuntime({ plugins: [stores, permission], closeGraceMs: 200, waitingGraceMs: 20 });
 const model = (modelId: string) => killingModel(openAiCompatibleModel({ baseUrl: order.url, modelId }), plan);
 const agent = runtime.agent({
   id: 'clerk',

@@ -28,7 +28,9 @@ import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
 import { RunIds } from './host/run-ids.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
+import { SessionKeeper } from './host/session-keeper.js';
 import { digestOf } from './host/sha256.js';
+import { WaitCount } from './host/wait-count.js';
 import { listSessions, type SessionListFilter } from './project/session-list.js';
 import { Redaction } from './secrets/redaction.js';
 import { redactingLogger } from './secrets/redacting-logger.js';
@@ -97,12 +99,14 @@ function resolveServices(
     plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {
       return { name, version, digest: digestOf(`${name}@${version}`) };
     }),
+    waited: new WaitCount(),
   };
 }
 
 /** A composed runtime. `dispose` ends it in order: agents with their sessions, the node's lease, the plugins. */
 export class PerdureRuntime implements Runtime {
   private disposing: Promise<void> | undefined;
+  private keeper: SessionKeeper | undefined;
 
   constructor(
     /** What the runtime is made of, for tools that read the store themselves. */
@@ -121,6 +125,7 @@ export class PerdureRuntime implements Runtime {
     }
     const agent = new RuntimeAgent(options, config, this.services, () => this.live.delete(config.id));
     this.live.set(agent.id, agent);
+    this.keep();
     return agent;
   }
 
@@ -139,7 +144,16 @@ export class PerdureRuntime implements Runtime {
     return this.disposing;
   }
 
+  /** With the first agent there is someone who can go on with sessions. */
+  private keep(): void {
+    const { config, projections } = this.services;
+    if (!config.keepsSessions || projections === undefined) return;
+    this.keeper ??= new SessionKeeper(this.services, projections, (agentId) => this.live.get(agentId));
+    this.keeper.start();
+  }
+
   private async end(): Promise<void> {
+    await this.keeper?.stop();
     await Promise.all(Array.from(this.live.values(), (agent) => agent.dispose()));
     await this.services.lease.release();
     await this.set.stop();

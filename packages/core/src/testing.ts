@@ -8,11 +8,17 @@ import { emptySession, foldPage } from './session/session-loader.js';
 import type { SessionState } from './session/session-state.js';
 import type { RuntimeOptions } from './host/runtime-options.js';
 
-/** A runtime for tests: the plugins given, quick to notice dead nodes, and silent. */
+/**
+ * A runtime for tests: the plugins given, quick to notice dead nodes, and silent. It goes on with no session that the
+ * test does not ask for, unless that turns `keepsSessions` on.
+ */
 export function createTestRuntime(
   options: RuntimeOptions & { readonly plugins: readonly PluginLike[] },
 ): Promise<PerdureRuntime> {
-  return createRuntime({ logger: { log: () => undefined }, leaseTtlMs: 1_000, closeGraceMs: 200 }, options);
+  return createRuntime(
+    { logger: { log: () => undefined }, leaseTtlMs: 1_000, closeGraceMs: 200, keepsSessions: false },
+    options,
+  );
 }
 
 /** A fact for a test's stream: of the core, of a plugin, or of a build that does not exist yet. */

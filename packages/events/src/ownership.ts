@@ -24,7 +24,7 @@ export const ownershipTaken = defineEvent({
   },
 });
 
-/** The owner lets the session go with nothing of it open. */
+/** The owner lets the session go: nothing of it is under way, though a turn may wait for people. */
 export const ownershipReleased = defineEvent({
   type: 'OwnershipReleased',
   version: 1,

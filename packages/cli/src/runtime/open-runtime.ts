@@ -26,6 +26,8 @@ export async function openRuntime(
     plugins: [...plugins, ...added],
     pluginRoot,
     logger,
+    // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.
+    keepsSessions: false,
     ...(config.secrets === undefined ? {} : { secrets: config.secrets }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(storePath === undefined ? {} : { storePath }),

@@ -14,6 +14,7 @@ import { excerptOf } from '../invoke/output-excerpt.js';
 import { TimeoutReached, withTimeout } from '../invoke/with-timeout.js';
 import { readChain } from '../session/chain-reader.js';
 import { changeHandle } from '../session/change-handle.js';
+import { openStream } from '../session/open-stream.js';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { refuseNewer } from '../session/ownership.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -54,7 +55,7 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
   if (busy !== undefined) throw new PerdureError('PERDURE_SESSION_BUSY', { session: key.id, turn: busy.turnId });
   const command = findCommand(called.name, home.agent(), home.additions);
   // What its first fact says of a session, a command of it may ask for.
-  await loaded.open();
+  await openStream(journal, loaded.create);
   const commandId = env.idGenerator.next(`${key.id}-${journal.state.ownership.epoch}-command`);
   const startedAt = env.clock.now();
   const outcome = await perform(command, called.input, loaded, home);
@@ -118,7 +119,7 @@ async function perform(
         state: loaded.work.journal.state,
         models: [...agent.parts.models.keys()],
         commands: listCommands(agent, home.additions),
-        change: async (change) => (await changeHandle(loaded, change)).finished,
+        change: async (change) => (await changeHandle(home, change)).finished,
       };
       return await listed.command.run(input, context);
     }

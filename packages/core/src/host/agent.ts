@@ -1,4 +1,4 @@
-import { sessionStream, type RecordedFact } from '@perdure/events';
+import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/events';
 import {
   APPROVAL,
   COMMANDS,
@@ -25,7 +25,7 @@ import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
-import { relabel } from '../session/relabel.js';
+import { openStream, relabel } from '../session/open-stream.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentView, type Governance } from './agent-view.js';
 import { resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
@@ -33,6 +33,7 @@ import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
 import { orderPlugins } from './order-plugins.js';
 import { PluginSet } from './plugin-set.js';
+import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionRegistry } from './session-registry.js';
 
@@ -105,6 +106,17 @@ export class RuntimeAgent implements Agent {
     const current = this.current();
     const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
     return replaySession(recorded, facts, [current, ...others], env, redaction);
+  }
+
+  /** Where a session of this agent is in this process, if anyone asked for it. */
+  home(key: SessionKey): RegisteredHome | undefined {
+    return this.registry.home(key);
+  }
+
+  /** Goes on with a session that has work and no owner. Resolves when its work has begun; throws what hinders it. */
+  async keep(key: SessionKey): Promise<void> {
+    await this.starting;
+    if (key.tenant === this.config.tenant) await this.registry.keep(key);
   }
 
   dispose(): Promise<void> {
@@ -187,10 +199,10 @@ export class RuntimeAgent implements Agent {
     if (this.registry.find(config.key) !== undefined) throw exists(config);
     const { handle, home } = this.registry.handle(config);
     try {
-      const loaded = await home.load();
-      if (loaded.work.journal.head >= 0) throw exists(config);
-      const isFirst = await loaded.open();
-      if (!isFirst) throw exists(config);
+      await home.use(async ({ work: { journal }, create }) => {
+        const isFirst = journal.head < 0 && (await openStream(journal, create));
+        if (!isFirst) throw exists(config);
+      });
     } catch (error) {
       await home.close('closed');
       throw error;
@@ -202,16 +214,17 @@ export class RuntimeAgent implements Agent {
     await this.starting;
     const config = this.resolve(patch, { sessionId: id });
     const { handle, home } = this.registry.handle(config);
-    const loaded = await home.load();
-    await loaded.work.journal.refresh();
-    if (loaded.work.journal.head < 0) {
-      await home.close('closed');
-      throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
-    }
-    await relabel(loaded.work.journal, config.labels);
-    if (config.model !== undefined && config.model !== loaded.work.journal.state.model)
-      await handle.set({ model: config.model });
-    return handle;
+    const { model } = config;
+    const found = await home.use(async ({ work: { journal } }) => {
+      await journal.refresh();
+      if (journal.head < 0) return false;
+      await relabel(journal, config.labels);
+      if (model !== undefined && model !== journal.state.model) await handle.set({ model });
+      return true;
+    });
+    if (found) return handle;
+    await home.close('closed');
+    throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
   }
 
   private async list(options: ListOptions | undefined): Promise<SessionPage> {

@@ -15,6 +15,7 @@ import type { Container } from './container.js';
 import type { OpeningLane } from './opening-lane.js';
 import type { RunIds } from './run-ids.js';
 import type { RuntimeConfig } from './runtime-options.js';
+import type { WaitCount } from './wait-count.js';
 
 /** What all agents of a runtime share, resolved once at boot and sealed. */
 export interface HostServices {
@@ -34,4 +35,6 @@ export interface HostServices {
   readonly opening: OpeningLane;
   readonly runIds: RunIds;
   readonly plugins: readonly ActivePlugin[];
+  /** How many wait in this process for turns to end. */
+  readonly waited: WaitCount;
 }

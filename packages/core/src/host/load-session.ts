@@ -1,11 +1,12 @@
-import { sessionStream } from '@perdure/events';
+import { sessionStream, type SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import { Composer } from '../compose/composer.js';
 import { LiveFeed } from '../live/live-feed.js';
-import type { FactBatch } from '../session/fact-batch.js';
+import type { BatchContext, FactBatch } from '../session/fact-batch.js';
 import { Journal } from '../session/journal.js';
 import { LoadedSession } from '../session/loaded-session.js';
 import { loadSession } from '../session/session-loader.js';
+import type { TurnWaiters } from '../session/turn-waiters.js';
 import { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
 import type { SessionWork } from '../turn/session-work.js';
@@ -22,20 +23,16 @@ export async function openSession(
   agentId: string,
   config: SessionConfig,
   agent: () => AgentView,
+  waiters: TurnWaiters,
 ): Promise<LoadedSession> {
   const { store, env, redaction } = services;
   const { key } = config;
-  const { maxBatch } = store.limits;
-  const redact = <Value>(value: Value): Value => redaction.redact(value);
-  const batchContext = { sessionId: key.id, env, redact, maxBatch };
-  const start = await openStateSnapshot(services, key);
-  const folded = await loadSession(store, sessionStream(key), services.facts, start);
-  const { identity } = folded.state;
+  const { journal, batchContext, snapshot } = await openJournal(services, key);
+  const { identity } = journal.state;
   if (identity !== undefined && identity.agentId !== agentId) {
     const reason = `the session belongs to the agent "${identity.agentId}"`;
     throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
   }
-  const journal = new Journal(key, store, services.facts, batchContext, folded);
   const work: SessionWork = {
     key,
     journal,
@@ -52,8 +49,23 @@ export async function openSession(
     plugins: services.plugins,
     agent,
   };
-  const keeper = keepSnapshots(services, journal, start.revision);
-  return new LoadedSession(work, services.config.leaseTtlMs, (batch) => create(batch, agentId, config), keeper);
+  const keeper = keepSnapshots(services, journal, snapshot);
+  const { leaseTtlMs } = services.config;
+  return new LoadedSession(work, leaseTtlMs, (batch) => create(batch, agentId, config), keeper, waiters);
+}
+
+/** The journal of a session as it is stored, and the revision of the state snapshot that it was opened with. */
+export async function openJournal(
+  services: HostServices,
+  key: SessionKey,
+): Promise<{ readonly journal: Journal; readonly batchContext: BatchContext; readonly snapshot: number }> {
+  const { store, env, redaction, facts } = services;
+  const redact = <Value>(value: Value): Value => redaction.redact(value);
+  const batchContext = { sessionId: key.id, env, redact, maxBatch: store.limits.maxBatch };
+  const start = await openStateSnapshot(services, key);
+  const folded = await loadSession(store, sessionStream(key), facts, start);
+  const journal = new Journal(key, store, facts, batchContext, folded);
+  return { journal, batchContext, snapshot: start.revision };
 }
 
 function keepSnapshots(services: HostServices, journal: Journal, newest: number): SnapshotKeeper | undefined {

@@ -17,6 +17,17 @@ export interface RuntimeOptions {
   readonly leaseTtlMs?: number;
   /** Milliseconds that calls may still run when a session is let go; 5,000 when absent. */
   readonly closeGraceMs?: number;
+  /**
+   * Milliseconds after which a session that only waits for people, and that nobody in this process uses or watches, is
+   * released and leaves memory; 5,000 when absent.
+   */
+  readonly waitingGraceMs?: number;
+  /**
+   * Whether this process looks after sessions that no process has: it answers what has expired, and goes on with those
+   * of its agents that have work and no owner that lives. Without it, sessions that wait stay in memory too. `true` when
+   * absent; programs that end soon turn it off.
+   */
+  readonly keepsSessions?: boolean;
   /** Milliseconds in which a plugin must be set up, and as many in which it must be started; 30,000 when absent. */
   readonly pluginTimeoutMs?: number;
   /** Milliseconds in which a plugin must stop; 10,000 when absent. */
@@ -39,14 +50,18 @@ export interface RuntimeConfig {
   readonly secrets: Readonly<Record<string, string>>;
   readonly leaseTtlMs: number;
   readonly closeGraceMs: number;
+  readonly waitingGraceMs: number;
+  readonly keepsSessions: boolean;
   readonly pluginTimeoutMs: number;
   readonly pluginStopMs: number;
   readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
-const numbers = z.strictObject({
+const scalars = z.strictObject({
   leaseTtlMs: z.int().min(100).max(3_600_000),
   closeGraceMs: z.int().min(0).max(3_600_000),
+  waitingGraceMs: z.int().min(0).max(3_600_000),
+  keepsSessions: z.boolean(),
   pluginTimeoutMs: z.int().min(1).max(3_600_000),
   pluginStopMs: z.int().min(1).max(3_600_000),
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })),
@@ -56,9 +71,11 @@ const numbers = z.strictObject({
 export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): RuntimeConfig {
   const merged = Object.assign({}, ...patches.map(withoutUndefined)) as RuntimeOptions;
   if (!Array.isArray(merged.plugins ?? [])) throw configuration('plugins', 'it is a list');
-  const checked = numbers.safeParse({
+  const checked = scalars.safeParse({
     leaseTtlMs: merged.leaseTtlMs ?? 10_000,
     closeGraceMs: merged.closeGraceMs ?? 5_000,
+    waitingGraceMs: merged.waitingGraceMs ?? 5_000,
+    keepsSessions: merged.keepsSessions ?? true,
     pluginTimeoutMs: merged.pluginTimeoutMs ?? 30_000,
     pluginStopMs: merged.pluginStopMs ?? 10_000,
     prices: merged.prices ?? {},
@@ -67,7 +84,7 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
     const issue = checked.error.issues[0];
     throw configuration(issue?.path.join('.') ?? '', issue?.message ?? 'not valid');
   }
-  const known = ['plugins', 'pluginRoot', 'env', 'logger', 'secrets', ...Object.keys(numbers.shape)];
+  const known = ['plugins', 'pluginRoot', 'env', 'logger', 'secrets', ...Object.keys(scalars.shape)];
   const unknown = Object.keys(merged).find((key) => !known.includes(key));
   if (unknown !== undefined) throw configuration(unknown, 'there is no such option');
   const env: HostEnv = { ...systemHostEnv(), ...merged.env };

@@ -47,6 +47,23 @@ export class ProjectionRunner<Row> {
     return new Map(Array.from(rows, ([key, value]) => [key, JSON.parse(value) as Row]));
   }
 
+  /** The rows of some keys, up to date; a key without a row is left out. */
+  async readKeys(keys: Iterable<string>): Promise<ReadonlyMap<string, Row>> {
+    const unwritten = await this.catchUp();
+    const rows = new Map<string, Row>();
+    for (const key of keys) {
+      const row = await this.stored(key, unwritten);
+      if (row !== undefined) rows.set(key, row);
+    }
+    return rows;
+  }
+
+  /** Brings the rows up to date, and tells up to which place of the store they are. */
+  async place(): Promise<string | undefined> {
+    await this.catchUp();
+    return this.rows.checkpoint(this.name);
+  }
+
   private catchUp(): Promise<Unwritten> {
     this.running ??= this.run().finally(() => {
       this.running = undefined;

@@ -1,64 +1,136 @@
 import { keyText, type PayloadOf } from '@perdure/events';
 import type { Projection } from './projection.js';
 
-/** Whether a session has work that someone must do, since when, and whose it is. */
+/** Whether a session has work that someone must do, since when, when a request in it expires, and whose it is. */
 export interface RunnableRow {
   readonly session: string;
   readonly tenant: string | null;
-  /** Epoch milliseconds; `null` when there is nothing to do. */
+  readonly agent: string | null;
+  /** Epoch milliseconds; `null` when there is nothing to do before a person answers. */
   readonly runnableSince: number | null;
+  /** Epoch milliseconds of the first expiry that nobody has answered. */
   readonly nextDeadline: number | null;
-  readonly owner: { readonly node: string; readonly epoch: number } | null;
+  /** `null` also when the owner ended its run to let another node go on. */
+  readonly owner: { readonly node: string; readonly incarnation: string; readonly epoch: number } | null;
+  /** The node that handed the run over in the middle of its work and need not be the one to go on. */
+  readonly leftBy: string | null;
   readonly openTurns: readonly string[];
+  /** The prompts of open turns that were not taken back. */
+  readonly prompts: readonly { readonly promptId: string; readonly turnId: string }[];
   readonly changes: readonly string[];
+  /** What people are asked and have not answered. */
+  readonly asked: readonly Asked[];
+  /** Something came since the session was left to people: an answer, or a stop of its turn. */
+  readonly isWoken: boolean;
 }
 
-/** Sessions by what there is to do in them: where an orphan is found. */
+interface Asked {
+  readonly id: string;
+  readonly expiresAt: number | null;
+}
+
+/** The facts by which people are asked, and those by which they answer. */
+const asking: Readonly<Record<string, (payload: never) => Asked>> = {
+  ApprovalRequested: (fact: PayloadOf<'ApprovalRequested'>) => ({ id: fact.callId, expiresAt: fact.expiresAt ?? null }),
+};
+const answering: Readonly<Record<string, (payload: never) => string>> = {
+  ApprovalResolved: (fact: PayloadOf<'ApprovalResolved'>) => fact.callId,
+};
+
+const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
+  agent: null,
+  runnableSince: null,
+  nextDeadline: null,
+  owner: null,
+  leftBy: null,
+  openTurns: [],
+  prompts: [],
+  changes: [],
+  asked: [],
+  isWoken: false,
+};
+
+/**
+ * Sessions by what there is to do in them: where an orphan is found, and who must be answered when. Of a session that
+ * has an owner the row may count as runnable what waits: the owner knows. When it is released it is exact, for only a
+ * session that waits is released with an open turn.
+ */
 export const runnable: Projection<RunnableRow> = {
   name: 'runnable',
-  version: 1,
+  version: 2,
   types: [
     'SessionCreated',
     'PromptAccepted',
     'PromptCancelled',
+    'StopRequested',
     'RunEnded',
     'ChangeRequested',
     'ChangeApplied',
     'OwnershipTaken',
     'OwnershipReleased',
+    ...Object.keys(asking),
+    ...Object.keys(answering),
   ],
   keys: (fact) => [keyText(fact.key)],
   evolve: (row, fact) => {
     const { id: session, tenant = null } = fact.key;
-    const none = { runnableSince: null, nextDeadline: null, owner: null, openTurns: [], changes: [] };
-    const next = { ...(row ?? { session, tenant, ...none }), ...changeOf(row, fact.type, fact.payload) };
-    const isRunnable = next.openTurns.length > 0 || next.changes.length > 0;
-    return { ...next, runnableSince: isRunnable ? (next.runnableSince ?? fact.time) : null };
+    const before = row ?? { session, tenant, ...nothing };
+    const next = { ...before, ...changeOf(before, fact.type, fact.payload) };
+    const deadlines = next.asked.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [expiresAt]));
+    const waits = next.asked.length > 0 && !next.isWoken;
+    const isRunnable = !waits && (next.openTurns.length > 0 || next.changes.length > 0);
+    return {
+      ...next,
+      runnableSince: isRunnable ? (next.runnableSince ?? fact.time) : null,
+      nextDeadline: deadlines.length === 0 ? null : Math.min(...deadlines),
+    };
   },
 };
 
-function changeOf(row: RunnableRow | undefined, type: string, payload: unknown): Partial<RunnableRow> {
-  const { openTurns = [], changes = [] } = row ?? {};
+function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<RunnableRow> {
+  const { openTurns, prompts, changes, asked } = row;
+  const ask = asking[type]?.(payload as never);
+  if (ask !== undefined) return { asked: [...asked.filter(({ id }) => id !== ask.id), ask] };
+  const answered = answering[type]?.(payload as never);
+  if (answered !== undefined) return { asked: asked.filter(({ id }) => id !== answered), isWoken: true, leftBy: null };
   switch (type) {
+    case 'SessionCreated':
+      return { agent: (payload as PayloadOf<'SessionCreated'>).agentId };
     case 'PromptAccepted': {
-      const { turnId } = payload as PayloadOf<'PromptAccepted'>;
-      return openTurns.includes(turnId) ? {} : { openTurns: [...openTurns, turnId] };
+      const { turnId, promptId } = payload as PayloadOf<'PromptAccepted'>;
+      const added = { prompts: [...prompts, { promptId, turnId }] };
+      return openTurns.includes(turnId) ? added : { ...added, openTurns: [...openTurns, turnId], leftBy: null };
+    }
+    case 'PromptCancelled': {
+      const { promptId } = payload as PayloadOf<'PromptCancelled'>;
+      const left = prompts.filter((prompt) => prompt.promptId !== promptId);
+      return { prompts: left, openTurns: openTurns.filter((id) => left.some(({ turnId }) => turnId === id)) };
+    }
+    case 'StopRequested': {
+      const { turnId } = payload as PayloadOf<'StopRequested'>;
+      return turnId === openTurns[0] ? { isWoken: true, leftBy: null } : {};
     }
     case 'RunEnded': {
       const { turnId, status } = payload as PayloadOf<'RunEnded'>;
-      if (status === 'handed-over' || status === 'superseded') return {};
-      return { openTurns: openTurns.filter((open) => open !== turnId) };
+      if (status === 'superseded') return {};
+      if (status === 'handed-over') return { owner: null, leftBy: row.owner?.node ?? null };
+      return {
+        openTurns: openTurns.filter((open) => open !== turnId),
+        prompts: prompts.filter((prompt) => prompt.turnId !== turnId),
+        asked: [],
+        isWoken: false,
+      };
     }
     case 'ChangeRequested':
-      return { changes: [...changes, (payload as PayloadOf<'ChangeRequested'>).changeId] };
+      return { changes: [...changes, (payload as PayloadOf<'ChangeRequested'>).changeId], leftBy: null };
     case 'ChangeApplied':
       return { changes: changes.filter((id) => id !== (payload as PayloadOf<'ChangeApplied'>).changeId) };
     case 'OwnershipTaken': {
-      const { node, epoch } = payload as PayloadOf<'OwnershipTaken'>;
-      return { owner: { node, epoch } };
+      const { node, incarnation, epoch } = payload as PayloadOf<'OwnershipTaken'>;
+      return { owner: { node, incarnation, epoch }, leftBy: null };
     }
     case 'OwnershipReleased':
-      return { owner: null };
+      return { owner: null, leftBy: null, isWoken: false };
     default:
       return {};
   }

@@ -27,57 +27,67 @@ export class RunRecords {
   constructor(private readonly home: SessionHome) {}
 
   async list(): Promise<readonly RunSnapshot[]> {
-    const loaded = await this.upToDate();
-    const sight = sightOf(loaded);
-    return this.retained(loaded).map((run) => runSnapshotOf(run, sight));
+    return this.upToDate((loaded) => {
+      const sight = sightOf(loaded);
+      return this.retained(loaded).map((run) => runSnapshotOf(run, sight));
+    });
   }
 
   async snapshot(runId: string): Promise<RunSnapshot | null> {
-    const loaded = await this.upToDate();
-    const listed = this.find(loaded, runId);
-    return listed === undefined ? null : runSnapshotOf(listed, sightOf(loaded));
+    return this.upToDate((loaded) => {
+      const listed = this.find(loaded, runId);
+      return listed === undefined ? null : runSnapshotOf(listed, sightOf(loaded));
+    });
   }
 
   async events(runId: string): Promise<readonly RunEvent[]> {
-    const loaded = await this.upToDate();
-    const listed = this.find(loaded, runId);
-    return listed === undefined ? [] : readRunEvents(loaded, listed, await this.window(loaded, listed));
+    return this.upToDate(async (loaded) => {
+      const listed = this.find(loaded, runId);
+      return listed === undefined ? [] : readRunEvents(loaded, listed, await this.window(loaded, listed));
+    });
   }
 
   async eventPage(runId: string, options?: RunEventPageOptions): Promise<RunEventPage | null> {
     const { afterSequence, limit = 100 } = checkOptions(options);
     if (afterSequence !== undefined) checkNumber('afterSequence', afterSequence, 0, Number.MAX_SAFE_INTEGER);
     checkNumber('limit', limit, 1, LARGEST_PAGE);
-    const loaded = await this.upToDate();
-    const listed = this.find(loaded, runId);
-    if (listed === undefined) return null;
-    return readRunEventPage(loaded, listed, await this.window(loaded, listed), { afterSequence, limit });
+    return this.upToDate(async (loaded) => {
+      const listed = this.find(loaded, runId);
+      if (listed === undefined) return null;
+      return readRunEventPage(loaded, listed, await this.window(loaded, listed), { afterSequence, limit });
+    });
   }
 
   async current(): Promise<RunSnapshot | null> {
-    const loaded = await this.upToDate();
-    const listed = currentRunOf(loaded.work.journal.state);
-    return listed === undefined ? null : runSnapshotOf(listed, sightOf(loaded));
+    return this.upToDate((loaded) => {
+      const listed = currentRunOf(loaded.work.journal.state);
+      return listed === undefined ? null : runSnapshotOf(listed, sightOf(loaded));
+    });
   }
 
   async activeTools(): Promise<readonly ActiveTool[]> {
-    return activeToolsOf((await this.upToDate()).work.journal.state);
+    return this.upToDate(({ work }) => activeToolsOf(work.journal.state));
   }
 
   async cancel(runId: string): Promise<boolean> {
     checkText('runId', runId);
-    const { journal } = (await this.upToDate()).work;
-    return (await requestCancel(journal, runId, 'cancelled')) !== undefined;
+    return this.upToDate(async (loaded) => {
+      const asked = await requestCancel(loaded.work.journal, runId, 'cancelled');
+      // Nobody may have the session, when it waited for people.
+      if (asked !== undefined) await loaded.runIfSupplied();
+      return asked !== undefined;
+    });
   }
 
   async cancelAndSettle(options?: SettleOptions): Promise<Settlement> {
     const { graceMs = 2_000, abortGraceMs = 1_000 } = checkOptions(options);
     checkNumber('graceMs', graceMs, 0, LONGEST_GRACE_MS);
     checkNumber('abortGraceMs', abortGraceMs, 0, LONGEST_GRACE_MS);
-    const loaded = await this.upToDate();
-    const settled = await cancelAndSettle(loaded, graceMs, abortGraceMs);
-    const run = listRuns(loaded.work.journal.state).find(({ id }) => id === settled.runId);
-    return { ...settled, status: run === undefined ? null : runSnapshotOf(run, sightOf(loaded)).status };
+    return this.upToDate(async (loaded) => {
+      const settled = await cancelAndSettle(loaded, graceMs, abortGraceMs);
+      const run = listRuns(loaded.work.journal.state).find(({ id }) => id === settled.runId);
+      return { ...settled, status: run === undefined ? null : runSnapshotOf(run, sightOf(loaded)).status };
+    });
   }
 
   private retained(loaded: LoadedSession): readonly ListedRun[] {
@@ -98,10 +108,11 @@ export class RunRecords {
     return this.lastWindow;
   }
 
-  private async upToDate(): Promise<LoadedSession> {
-    const loaded = await this.home.load();
-    await loaded.work.journal.refresh();
-    return loaded;
+  private upToDate<Result>(look: (loaded: LoadedSession) => Result | Promise<Result>): Promise<Result> {
+    return this.home.use(async (loaded) => {
+      await loaded.work.journal.refresh();
+      return look(loaded);
+    });
   }
 }
 

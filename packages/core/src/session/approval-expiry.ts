@@ -1,5 +1,6 @@
-import { expireDue, nextExpiry } from './interactions.js';
+import { expireDue } from './interactions.js';
 import type { Journal } from './journal.js';
+import { nextExpiry } from './waiting.js';
 
 /** The longest time that a timer can be set for. */
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -2,6 +2,7 @@ import type { Change, Failure, PayloadOf } from '@perdure/events';
 import { isPerdureError, PerdureError, type ChangeHandle } from '@perdure/plugin-api';
 import { requestChange } from './accept-input.js';
 import type { LoadedSession } from './loaded-session.js';
+import type { SessionHome } from './session-home.js';
 
 type Outcome = Awaited<ChangeHandle['finished']>;
 
@@ -9,7 +10,20 @@ type Outcome = Awaited<ChangeHandle['finished']>;
  * Asks for a change and follows it to its end, whoever owns the session. `finished` resolves in any case: at the latest
  * when this process can tell no more of the session.
  */
-export async function changeHandle(loaded: LoadedSession, change: Change): Promise<ChangeHandle> {
+export async function changeHandle(home: SessionHome, change: Change): Promise<ChangeHandle> {
+  const held = home.hold();
+  try {
+    const handle = await requested(await held.loaded, change);
+    // The session stays loaded until the end of the change is told.
+    void handle.finished.finally(held.release);
+    return handle;
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+async function requested(loaded: LoadedSession, change: Change): Promise<ChangeHandle> {
   const { journal, env, key } = loaded.work;
   const applied = new Map<string, Failure | undefined>();
   let tell: () => void = () => undefined;

@@ -20,6 +20,11 @@ import { checkResumeOptions, checkText } from './session-input.js';
 import { commandHandle, turnHandle } from './turn-handle.js';
 import { streamedCommand, streamedTurn, turnStream } from './turn-stream.js';
 
+/** What an operation came to. A turn goes on whether or not the session stays in memory. */
+interface Begun<Result> {
+  readonly finished: Result | Promise<Result>;
+}
+
 /**
  * What changes the conversation of a session: prompts, commands, resumes. `send`, `stream`, commands and resumes hold
  * it while they last, and none of them begins while another does.
@@ -34,18 +39,21 @@ export class Conversation {
     const prompt = checkPrompt(input, 'steer');
     const called = calledCommand(prompt);
     if (called !== undefined) {
-      return commandHandle(await this.exclusively('command', (loaded) => runCommand(called, loaded, this.home)));
+      const run = async (loaded: LoadedSession) => ({ finished: await runCommand(called, loaded, this.home) });
+      return commandHandle(await this.exclusively('command', run));
     }
-    const loaded = await this.home.load();
-    return turnHandle(loaded, await this.accept(loaded, prompt));
+    return this.home.use(async (loaded) => {
+      const accepted = await this.accept(loaded, prompt);
+      return turnHandle(this.home, accepted, loaded.finished(accepted.turnId));
+    });
   }
 
   async send(input: PromptLike): Promise<TurnResult> {
     const prompt = checkPrompt(input, 'reject');
     const called = calledCommand(prompt);
-    const send = async (loaded: LoadedSession): Promise<TurnResult> => {
-      if (called !== undefined) return (await runCommand(called, loaded, this.home)).result;
-      return loaded.finished((await this.accept(loaded, prompt)).turnId);
+    const send = async (loaded: LoadedSession): Promise<Begun<TurnResult>> => {
+      if (called !== undefined) return { finished: (await runCommand(called, loaded, this.home)).result };
+      return { finished: loaded.finished((await this.accept(loaded, prompt)).turnId) };
     };
     return this.exclusively('send', send, prompt.runId);
   }
@@ -53,18 +61,18 @@ export class Conversation {
   stream(input: PromptLike): TurnStream {
     const prompt = checkPrompt(input, 'reject');
     const called = calledCommand(prompt);
-    return turnStream(this.home.key.id, (accepted) => {
-      const stream = async (loaded: LoadedSession): Promise<TurnResult> => {
+    return turnStream(this.home, (accepted) => {
+      const stream = async (loaded: LoadedSession): Promise<Begun<TurnResult>> => {
         if (called !== undefined) {
           const ran = await runCommand(called, loaded, this.home);
-          accepted(streamedCommand(loaded, ran));
-          return ran.result;
+          accepted(streamedCommand(ran));
+          return { finished: ran.result };
         }
         const before = loaded.work.journal.head;
         const turn = await this.accept(loaded, prompt);
         accepted(streamedTurn(loaded, turn, before));
         // The conversation is free when the producer has ended, whether or not anyone still reads.
-        return loaded.finished(turn.turnId);
+        return { finished: loaded.finished(turn.turnId) };
       };
       return this.exclusively('stream', stream, prompt.runId);
     });
@@ -88,21 +96,19 @@ export class Conversation {
    */
   private exclusively<Result>(
     operation: string,
-    work: (loaded: LoadedSession) => Promise<Result>,
+    begin: (loaded: LoadedSession) => Promise<Begun<Result>>,
     runId?: string,
   ): Promise<Result> {
     const { held, home } = this;
-    if (held !== undefined && runId !== undefined && held.runId === runId) return home.load().then(work);
+    const ended = (): Promise<Result> => home.use(begin).then(({ finished }) => finished);
+    if (held !== undefined && runId !== undefined && held.runId === runId) return ended();
     if (held !== undefined) {
       return Promise.reject(new PerdureError('PERDURE_SESSION_BUSY', { session: home.key.id, turn: held.operation }));
     }
     this.held = { operation, runId };
-    return home
-      .load()
-      .then(work)
-      .finally(() => {
-        this.held = undefined;
-      });
+    return ended().finally(() => {
+      this.held = undefined;
+    });
   }
 
   private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {

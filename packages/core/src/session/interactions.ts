@@ -1,7 +1,6 @@
 import type { PayloadOf } from '@perdure/events';
 import {
   errorMessage,
-  isPerdureError,
   PerdureError,
   type ErrorCode,
   type Interaction,
@@ -56,12 +55,7 @@ export async function respondTo(loaded: LoadedSession, given: InteractionRespons
     throw new PerdureError('PERDURE_INTERACTION_NOT_FOUND', { interaction, session: key.id });
   }
   if (refused instanceof PerdureError) throw refused;
-  try {
-    await loaded.run({ insist: false });
-  } catch (error) {
-    // The answer is there. A node that has what the session needs goes on.
-    if (!isPerdureError(error, 'PERDURE_NOT_SUPPLIED')) throw error;
-  }
+  await loaded.runIfSupplied();
 }
 
 /** Adds the answer, or the record of one that cannot count, and says why it cannot. */
@@ -98,16 +92,6 @@ export function expireDue(batch: FactBatch, now: number): boolean {
   );
   for (const call of due) expire(batch, call);
   return due.length > 0;
-}
-
-/** When the first request expires that nobody has answered. */
-export function nextExpiry(state: SessionState): number | undefined {
-  const times = askedCalls(state).flatMap(({ approval, settled }) =>
-    settled === undefined && approval.answer === undefined && approval.expiresAt !== undefined
-      ? [approval.expiresAt]
-      : [],
-  );
-  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 type AskedCall = CallState & { readonly approval: CallApproval };

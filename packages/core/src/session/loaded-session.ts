@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { coreDefinition, coreTypes, type JsonValue, type PayloadOf } from '@perdure/events';
+import type { JsonValue, PayloadOf } from '@perdure/events';
 import {
   isPerdureError,
   PerdureError,
@@ -8,9 +8,7 @@ import {
   type ToolOutcome,
   type TurnResult,
 } from '@perdure/plugin-api';
-import type { EventSource } from '../live/event-reader.js';
 import { HookTeller } from '../hooks/hook-teller.js';
-import { followDraft } from '../live/draft-reader.js';
 import { Executor } from '../turn/executor.js';
 import { hostCall } from '../turn/host-call.js';
 import type { SessionWork } from '../turn/session-work.js';
@@ -18,18 +16,16 @@ import type { InputIds } from './accept-input.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import type { FactBatch } from './fact-batch.js';
 import type { CommittedFact } from './journal.js';
-import { readCommitted } from './read-committed.js';
 import { Passivation } from './passivation.js';
 import { settledWithin } from './settled-within.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { missingParts } from './missing-parts.js';
-import { isRunnable, releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
+import { releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
 import { SessionIndex } from './session-index.js';
 import { currentTurn } from './session-state.js';
-import { TurnWaiters } from './turn-waiters.js';
-
-/** Facts that others append to a session that this node owns. */
-const INPUT_TYPES = coreTypes.filter((type) => ['input', 'take-over'].includes(coreDefinition(type).lane));
+import { isInputType, StreamFollower } from './stream-follower.js';
+import type { TurnWaiters } from './turn-waiters.js';
+import { isRunnable } from './waiting.js';
 
 /**
  * A session in this process: its fold, what follows its stream, and the executor while this node owns it. It may be
@@ -40,11 +36,10 @@ export class LoadedSession {
   private held: Ownership | undefined;
   private executor: Executor | undefined;
   private taking: Promise<void> | undefined;
-  private following: AbortController | undefined;
   private readonly closing = new AbortController();
   private readonly ending = new AbortController();
   private failure: PerdureError | undefined;
-  private readonly waiters: TurnWaiters;
+  private readonly follower: StreamFollower;
   private readonly hooks: HookTeller;
   /** Tells when the session is to leave this node. */
   readonly passivation: Passivation;
@@ -54,12 +49,13 @@ export class LoadedSession {
     readonly work: SessionWork,
     readonly ttlMs: number,
     /** Opens the stream of a session that has no facts yet. */
-    private readonly create: (batch: FactBatch) => void,
+    readonly create: (batch: FactBatch) => void,
     private readonly snapshots: SnapshotKeeper | undefined,
+    /** Those who wait for turns of the session, whether or not it is loaded. */
+    private readonly waiters: TurnWaiters,
   ) {
     this.index = new SessionIndex(() => work.journal.state);
-    // An owner elsewhere may die; whoever waits for a turn looks after it.
-    this.waiters = new TurnWaiters(() => this.lookAfter(), ttlMs / 2);
+    this.follower = new StreamFollower(work, () => this.held !== undefined);
     this.hooks = new HookTeller(work, this.index, this.signal);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
     new ApprovalExpiry(
@@ -76,7 +72,13 @@ export class LoadedSession {
         this.react(fact);
         this.hooks.tellOf(fact, this.isOwner);
       }
+      // Whoever read it first: a commit that met it, or the follower of the stream.
+      if (facts.some(({ type }) => isInputType(type))) this.wake();
     });
+    // An owner elsewhere may die; whoever waits for a turn looks after it.
+    waiters.watchWith(() => this.lookAfter());
+    if (waiters.turns.length > 0) this.follow();
+    waiters.answer((turnId) => this.index.resultOf(turnId));
   }
 
   /** Aborts when the session is let go in this process. */
@@ -96,18 +98,14 @@ export class LoadedSession {
     return this.held !== undefined && this.held.epoch === this.work.journal.state.ownership.epoch;
   }
 
+  /** Whether this process can tell no more of the session because something failed. */
+  get hasFailed(): boolean {
+    return this.failure !== undefined;
+  }
+
   /** Begins to follow what others append. */
   follow(): void {
-    if (this.closing.signal.aborted || this.following !== undefined) return;
-    const controller = new AbortController();
-    this.following = controller;
-    const { store, key, feed, logger } = this.work;
-    const report = (error: unknown): void => {
-      if (!controller.signal.aborted)
-        logger.log('warn', 'A session is no longer followed.', { reason: reasonOf(error) });
-    };
-    this.followFacts(controller.signal).catch(report);
-    if (this.held === undefined) followDraft(store, key, feed, controller.signal).catch(report);
+    this.follower.follow();
   }
 
   /**
@@ -124,31 +122,10 @@ export class LoadedSession {
     }, 'input');
   }
 
-  /** Opens the stream. `false` when it was there already. */
-  open(): Promise<boolean> {
-    return this.work.journal.commit((batch) => {
-      if (batch.state.identity !== undefined) return false;
-      this.create(batch);
-      return true;
-    }, 'input');
-  }
-
-  /** What readers of events need. */
-  eventSource(): EventSource {
-    const { journal, feed, store, key } = this.work;
-    return {
-      sessionId: key.id,
-      feed,
-      lookup: this.index,
-      head: () => journal.head,
-      state: () => journal.state,
-      read: (after) => readCommitted(store, journal, after),
-    };
-  }
-
   /** Sees to it that work that is there is done: by this node when the session is free, else by its owner. */
   async run(options: ResumeOptions & { readonly insist: boolean }): Promise<void> {
-    if (!isRunnable(this.work.journal.state) && this.held === undefined) return;
+    const { journal, env } = this.work;
+    if (!isRunnable(journal.state, env.clock.now()) && this.held === undefined) return;
     try {
       await this.own(options);
       this.executor?.wake();
@@ -158,6 +135,15 @@ export class LoadedSession {
       if (isPerdureError(error) && error.entry.kind !== 'unavailable') throw error;
       // The work is in the stream; that it cannot be begun here is told by how it ends.
       this.fail(error);
+    }
+  }
+
+  /** The same behind an input: the input is there, and where a part is missing a node that has it goes on. */
+  async runIfSupplied(): Promise<void> {
+    try {
+      await this.run({ insist: false });
+    } catch (error) {
+      if (!isPerdureError(error, 'PERDURE_NOT_SUPPLIED')) throw error;
     }
   }
 
@@ -191,24 +177,48 @@ export class LoadedSession {
     return call.finally(() => this.hostCalls.delete(call));
   }
 
+  /**
+   * Gives the session back when it is idle or only waits for people, and goes on as one that follows it. Whether this
+   * node does not have it any more.
+   */
+  async release(reason: 'closed' | 'passivated'): Promise<boolean> {
+    const { held, executor } = this;
+    if (held === undefined || this.failure !== undefined) return this.failure === undefined;
+    if (!(await releaseOwnership(this.work.journal, held, this.work.env, reason))) return false;
+    await executor?.discardDraft();
+    return true;
+  }
+
   /** Lets the session go. A turn that runs is left where another owner can go on. */
   async close(graceMs: number, reason: 'closed' | 'passivated'): Promise<void> {
     if (this.signal.aborted) return;
-    const { executor, held } = this;
+    const { executor } = this;
     try {
-      await Promise.all([executor?.suspend(graceMs), settledWithin(this.hostCalls, graceMs)]);
-      if (held !== undefined && this.failure === undefined)
-        await releaseOwnership(this.work.journal, held, this.work.env, reason);
+      if (!(await this.release(reason))) {
+        await Promise.all([executor?.suspend(graceMs), settledWithin(this.hostCalls, graceMs)]);
+        await this.release(reason);
+      }
       await this.hooks.tellEnd();
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
-      const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
-      this.closing.abort(closed);
-      this.ending.abort(closed);
-      this.following?.abort();
+      this.end();
       this.waiters.answer((turnId) => this.suspended(turnId));
-      this.work.feed.pulse.beat();
     }
+  }
+
+  /** Leaves the memory of this process, which goes on to look after those who wait for the session's turns. */
+  async unload(): Promise<void> {
+    this.end();
+    if (this.failure === undefined) await this.snapshots?.finish();
+  }
+
+  private end(): void {
+    const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
+    this.waiters.watchWith(undefined);
+    this.closing.abort(closed);
+    this.ending.abort(closed);
+    this.follower.end();
+    this.work.feed.pulse.beat();
   }
 
   private async take(options: ResumeOptions): Promise<void> {
@@ -224,8 +234,9 @@ export class LoadedSession {
     const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held });
     if (held === this.held && this.executor !== undefined) return;
     this.held = held;
-    this.executor = new Executor(this.work, held, missing, (error) => this.lose(error));
-    this.refollow();
+    const executor: Executor = new Executor(this.work, held, missing, (error) => this.lose(executor, error));
+    this.executor = executor;
+    this.follower.again();
   }
 
   private react(fact: CommittedFact): void {
@@ -238,6 +249,8 @@ export class LoadedSession {
         if (this.held !== undefined && this.work.journal.state.ownership.epoch !== this.held.epoch)
           this.executor?.leave();
         return undefined;
+      case 'OwnershipReleased':
+        return this.letGo();
       case 'RunEnded':
       case 'PromptCancelled':
         return this.waiters.answer((turnId) => this.index.resultOf(turnId));
@@ -246,17 +259,33 @@ export class LoadedSession {
     }
   }
 
-  /** An owner elsewhere may have died: then its work is this node's. */
-  lookAfter(): void {
-    if (this.held !== undefined) return;
-    this.run({ insist: false }).catch((error: unknown) => this.fail(error));
+  /** Someone has added something: the owner looks at it, and who waits for the end of a free session goes on with it. */
+  private wake(): void {
+    if (this.executor !== undefined) this.executor.wake();
+    else if (this.waiters.turns.length > 0 && this.work.journal.state.ownership.owner === undefined) this.lookAfter();
   }
 
-  /** The executor ended by an error. */
-  private lose(error: PerdureError): void {
+  /** An owner elsewhere may have died: then its work is this node's. */
+  lookAfter(): void {
+    if (this.held !== undefined || this.signal.aborted) return;
+    this.runIfSupplied().catch((error: unknown) => this.fail(error));
+  }
+
+  /** The session was given back with nothing of it under way. */
+  private letGo(): void {
+    if (this.held === undefined) return;
+    this.executor?.retire();
     this.executor = undefined;
     this.held = undefined;
-    if (error.code === 'PERDURE_SESSION_FENCED') this.refollow();
+    this.follower.again();
+  }
+
+  /** An executor ended by an error. */
+  private lose(executor: Executor, error: PerdureError): void {
+    if (this.executor !== executor) return;
+    this.executor = undefined;
+    this.held = undefined;
+    if (error.code === 'PERDURE_SESSION_FENCED') this.follower.again();
     else this.fail(error);
   }
 
@@ -266,24 +295,6 @@ export class LoadedSession {
     this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
     this.waiters.answer((turnId) => this.suspended(turnId));
     this.ending.abort(this.failure);
-  }
-
-  private refollow(): void {
-    this.following?.abort();
-    this.following = undefined;
-    this.follow();
-  }
-
-  private async followFacts(signal: AbortSignal): Promise<void> {
-    const { store, journal } = this.work;
-    const source = { stream: journal.stream, ...(journal.head < 0 ? {} : { after: journal.head }) };
-    const types = this.held === undefined ? {} : { types: INPUT_TYPES };
-    for await (const { facts } of store.subscribe(source, { ...types, signal })) {
-      const last = facts.at(-1);
-      if (last === undefined || last.revision <= journal.head) continue;
-      await journal.refresh();
-      this.executor?.wake();
-    }
   }
 
   private suspended(turnId: string): TurnResult {

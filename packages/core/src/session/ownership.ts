@@ -1,8 +1,10 @@
 import { PerdureError, type HostEnv } from '@perdure/plugin-api';
+import { handOver } from '../turn/record-intent.js';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import type { NodeLease } from './node-lease.js';
 import { activeRun, currentTurn, type SessionState } from './session-state.js';
+import { isRunnable } from './waiting.js';
 
 /** The right of this process to run a session: the epoch that it took. */
 export interface Ownership {
@@ -43,7 +45,10 @@ export async function takeOwnership(
   }
 }
 
-/** Lets an idle session go. Does nothing when this node does not have it or it has something left to do. */
+/**
+ * Lets a session go that is idle or only waits for people. A run that waits ends with it: its turn goes on in another
+ * one when somebody has answered. Does nothing when this node does not have it or it has something left to do.
+ */
 export function releaseOwnership(
   journal: Journal,
   held: Ownership,
@@ -52,15 +57,12 @@ export function releaseOwnership(
 ): Promise<boolean> {
   return journal.commit((batch) => {
     const { state } = batch;
-    if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined || isRunnable(state)) return false;
+    if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined) return false;
+    if (isRunnable(state, env.clock.now())) return false;
+    handOver(batch);
     batch.add('OwnershipReleased', { epoch: held.epoch, reason }, {}, { kind: 'node', id: env.nodeId });
     return true;
   }, 'owner');
-}
-
-/** Whether the session has work that its owner can do without waiting for anyone. */
-export function isRunnable(state: SessionState): boolean {
-  return state.newer === undefined && (state.open.length > 0 || state.changes.length > 0 || state.hostCalls.length > 0);
 }
 
 /** Throws unless the batch may carry facts of this owner. */

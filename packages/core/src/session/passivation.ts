@@ -1,5 +1,6 @@
 import type { Journal } from './journal.js';
 import { activeRun, currentTurn } from './session-state.js';
+import { isWaiting } from './waiting.js';
 
 /**
  * Sees to it that a session leaves this node when someone asked for it. `due` resolves when no run of this node is left
@@ -29,7 +30,8 @@ export class Passivation {
     if (passivation === undefined || !this.isOwner()) return;
     const turn = currentTurn(state);
     const run = turn && activeRun(turn);
-    if (run?.epoch !== epoch) return this.resolve();
+    // What waits for a person has nothing under way that could end.
+    if (run?.epoch !== epoch || isWaiting(state)) return this.resolve();
     const { deadlineMs } = passivation;
     if (deadlineMs === undefined) return;
     // A deadline is a time of the world; the session's own clock may stand still.

@@ -2,10 +2,14 @@ import { isPerdureError, PerdureError, type ResumeOptions, type TurnResult } fro
 import type { LoadedSession } from './loaded-session.js';
 
 /**
- * Goes on with the turn of a run, once: when it goes on already, here or elsewhere, its end is waited for. Throws
+ * Goes on with the turn of a run, once: when it goes on already, here or elsewhere, `finished` is its end. Throws
  * PERDURE_RUN_NOT_FOUND, and PERDURE_SESSION_OWNED while its owner lives.
  */
-export async function resumeRun(loaded: LoadedSession, runId: string, options: ResumeOptions): Promise<TurnResult> {
+export async function resumeRun(
+  loaded: LoadedSession,
+  runId: string,
+  options: ResumeOptions,
+): Promise<{ readonly finished: Promise<TurnResult> }> {
   const { journal } = loaded.work;
   await journal.refresh();
   const turnId = loaded.index.turnOfRunId(runId);
@@ -24,5 +28,5 @@ export async function resumeRun(loaded: LoadedSession, runId: string, options: R
       if (!isGoingOnElsewhere()) throw error;
     }
   }
-  return loaded.finished(turnId);
+  return { finished: loaded.finished(turnId) };
 }

@@ -6,7 +6,10 @@ import type { ModelPrice } from '../host/runtime-options.js';
 import type { SessionAdditions } from '../host/session-additions.js';
 import type { LoadedSession } from './loaded-session.js';
 
-/** Where a session handle finds its session: loads it with the first use, once for all handles of the process. */
+/**
+ * Where a session handle finds its session: loads it with the first use, once for all handles of the process. A session
+ * that only waits may leave memory between two uses, and never during one.
+ */
 export interface SessionHome {
   readonly key: SessionKey;
   readonly agentId: string;
@@ -17,8 +20,10 @@ export interface SessionHome {
   readonly runIds: RunIds;
   /** What the host added to the session in this process. */
   readonly additions: SessionAdditions;
-  /** Throws PERDURE_SESSION_CLOSED after `close`. */
-  load(): Promise<LoadedSession>;
+  /** Works on the session, which stays loaded meanwhile. Throws PERDURE_SESSION_CLOSED after `close`. */
+  use<Result>(work: (loaded: LoadedSession) => Result | Promise<Result>): Promise<Result>;
+  /** The same until `release` is called: for readers and listeners. */
+  hold(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void };
   /** The agent as it is at the moment, with what was added. */
   agent(): AgentView;
   /** The labels as far as they are known without loading. */

@@ -44,6 +44,7 @@ import { changeHandle } from './change-handle.js';
 import { Conversation } from './conversation.js';
 import { addEvent, checkClusterEvent } from './emit-event.js';
 import { pendingInteractions, respondTo } from './interactions.js';
+import { eventSource } from './event-source.js';
 import type { LoadedSession } from './loaded-session.js';
 import type { SessionHome } from './session-home.js';
 import {
@@ -105,20 +106,25 @@ export class DurableSession implements Session {
 
   async resume(options?: ResumeOptions): Promise<TurnHandle | null> {
     const checked = checkResumeOptions(options);
-    const loaded = await this.home.load();
-    await loaded.work.journal.refresh();
-    const turn = loaded.work.journal.state.open[0];
-    await loaded.run({ ...checked, insist: true });
-    if (turn === undefined) return null;
-    const promptId = turn.prompts[0]?.promptId ?? '';
-    return turnHandle(loaded, { promptId, turnId: turn.turnId, isKnown: true });
+    return this.home.use(async (loaded) => {
+      await loaded.work.journal.refresh();
+      const turn = loaded.work.journal.state.open[0];
+      await loaded.run({ ...checked, insist: true });
+      if (turn === undefined) return null;
+      const { turnId, prompts } = turn;
+      const accepted = { promptId: prompts[0]?.promptId ?? '', turnId, isKnown: true };
+      return turnHandle(this.home, accepted, loaded.finished(turnId));
+    });
   }
 
   async stop(reason?: string): Promise<StopResult> {
     checkReason(reason);
-    const { journal } = (await this.home.load()).work;
-    const turnId = await stopEverything(journal, reason);
-    return { stopped: turnId !== undefined, turnId: turnId ?? null };
+    return this.home.use(async (loaded) => {
+      const turnId = await stopEverything(loaded.work.journal, reason);
+      // Nobody may have the session, when it waited for people.
+      if (turnId !== undefined) await loaded.runIfSupplied();
+      return { stopped: turnId !== undefined, turnId: turnId ?? null };
+    });
   }
 
   runs(): Promise<readonly RunSnapshot[]> {
@@ -148,12 +154,17 @@ export class DurableSession implements Session {
 
   async *events(options?: EventsOptions): AsyncGenerator<EventEnvelopeV1, void, undefined> {
     const { from: cursor, signal } = checkEventsOptions(options);
-    const loaded = await this.home.load();
-    const { journal } = loaded.work;
-    loaded.follow();
-    if (cursor !== undefined) await journal.refresh();
-    const from = cursor === undefined ? beginning : parseCursor(cursor, this.id, journal.head);
-    yield* readEvents(loaded.eventSource(), from, { signal, over: loaded.over });
+    const held = this.home.hold();
+    try {
+      const loaded = await held.loaded;
+      const { journal } = loaded.work;
+      loaded.follow();
+      if (cursor !== undefined) await journal.refresh();
+      const from = cursor === undefined ? beginning : parseCursor(cursor, this.id, journal.head);
+      yield* readEvents(eventSource(loaded), from, { signal, over: loaded.over });
+    } finally {
+      held.release();
+    }
   }
 
   subscribe(listener: (mutation: Mutation) => void): () => void {
@@ -163,7 +174,8 @@ export class DurableSession implements Session {
     const report = (error: unknown): void => {
       this.home.logger.log('warn', 'A listener of a session failed.', { session: this.id, reason: reasonOf(error) });
     };
-    this.home.load().then((loaded) => {
+    const held = this.home.hold();
+    held.loaded.then((loaded) => {
       if (isEnded) return;
       loaded.follow();
       end = subscribeMutations(this.id, loaded.work.journal, loaded.work.feed, listener, report);
@@ -171,47 +183,48 @@ export class DurableSession implements Session {
     return () => {
       isEnded = true;
       end?.();
+      held.release();
     };
   }
 
   async info(): Promise<SessionInfo> {
-    return sessionInfo((await this.upToDate()).work.journal);
+    return this.upToDate(({ work }) => sessionInfo(work.journal));
   }
 
   async messages(options?: MessagesOptions): Promise<MessagePage> {
     const checked = checkOptions(options);
-    return messagePage((await this.upToDate()).work.journal.state, checked);
+    return this.upToDate(({ work }) => messagePage(work.journal.state, checked));
   }
 
   async system(): Promise<readonly SystemBlock[]> {
-    const { composer, journal, agent } = (await this.upToDate()).work;
-    return composer.system(journal.state, agent()).blocks;
+    return this.upToDate(({ work }) => work.composer.system(work.journal.state, work.agent()).blocks);
   }
 
   snapshot(): Promise<ChangeHandle> {
-    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'system', action: 'freeze' }));
+    return changeHandle(this.home, { kind: 'system', action: 'freeze' });
   }
 
   syncshot(): Promise<ChangeHandle> {
-    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'system', action: 'refresh' }));
+    return changeHandle(this.home, { kind: 'system', action: 'refresh' });
   }
 
   async set(change: { readonly model: string }): Promise<ChangeHandle> {
     const model = checkModelChange(change);
-    return changeHandle(await this.home.load(), { kind: 'model', model });
+    return changeHandle(this.home, { kind: 'model', model });
   }
 
   compact(): Promise<ChangeHandle> {
-    return this.home.load().then((loaded) => changeHandle(loaded, { kind: 'compact' }));
+    return changeHandle(this.home, { kind: 'compact' });
   }
 
   async save(): Promise<void> {
     const { snapshots } = this.home;
     if (snapshots === undefined) return;
     if (!snapshots.atomic) throw new PerdureError('PERDURE_SNAPSHOT_UNSUPPORTED', { store: snapshots.name });
-    const { key, journal } = (await this.upToDate()).work;
-    const { state, head: revision, hash, time } = journal;
-    await snapshots.save(this.id, sessionSnapshot(key, { state, revision, hash, time }));
+    await this.upToDate(({ work: { key, journal } }) => {
+      const { state, head: revision, hash, time } = journal;
+      return snapshots.save(this.id, sessionSnapshot(key, { state, revision, hash, time }));
+    });
   }
 
   registerHook<Event extends HookEvent>(
@@ -250,37 +263,39 @@ export class DurableSession implements Session {
   }
 
   async interactions(): Promise<readonly Interaction[]> {
-    return pendingInteractions((await this.upToDate()).work.journal.state);
+    return this.upToDate(({ work }) => pendingInteractions(work.journal.state));
   }
 
   async respond(response: InteractionResponse): Promise<void> {
-    return respondTo(await this.home.load(), response);
+    return this.home.use((loaded) => respondTo(loaded, response));
   }
 
   async emit(event: ClusterEvent): Promise<void> {
     const checked = checkClusterEvent(event);
-    const { work } = await this.home.load();
-    await work.journal.commit((batch) => addEvent(batch, checked, work.env.clock.now()), 'input');
+    await this.home.use(({ work }) =>
+      work.journal.commit((batch) => addEvent(batch, checked, work.env.clock.now()), 'input'),
+    );
   }
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
     const call = checkCall(name, input);
-    return (await this.home.load()).tool(...call, true);
+    return this.home.use((loaded) => loaded.tool(...call, true));
   }
 
   async governedTool(name: string, input: JsonValue): Promise<ToolOutcome> {
     const call = checkCall(name, input);
-    return (await this.home.load()).tool(...call, false);
+    return this.home.use((loaded) => loaded.tool(...call, false));
   }
 
   close(): Promise<void> {
     return this.home.close('closed');
   }
 
-  /** The session with what other processes have appended until now. */
-  private async upToDate(): Promise<LoadedSession> {
-    const loaded = await this.home.load();
-    await loaded.work.journal.refresh();
-    return loaded;
+  /** Looks at the session with what other processes have appended until now. */
+  private upToDate<Result>(look: (loaded: LoadedSession) => Result | Promise<Result>): Promise<Result> {
+    return this.home.use(async (loaded) => {
+      await loaded.work.journal.refresh();
+      return look(loaded);
+    });
   }
 }

@@ -1,19 +1,27 @@
-import type { TurnHandle } from '@perdure/plugin-api';
+import type { TurnHandle, TurnResult } from '@perdure/plugin-api';
 import type { RanCommand } from '../commands/run-command.js';
 import { requestStop, type AcceptedPrompt } from './accept-input.js';
-import type { LoadedSession } from './loaded-session.js';
+import type { SessionHome } from './session-home.js';
 import { checkReason } from './session-input.js';
 
-/** What a caller holds of a turn. */
-export function turnHandle(loaded: LoadedSession, { promptId, turnId, isKnown }: AcceptedPrompt): TurnHandle {
+/** What a caller holds of a turn. It does not hold the session in memory. */
+export function turnHandle(
+  home: SessionHome,
+  { promptId, turnId, isKnown }: AcceptedPrompt,
+  finished: Promise<TurnResult>,
+): TurnHandle {
   return {
     id: turnId,
     promptId,
     replayed: isKnown,
-    finished: loaded.finished(turnId),
+    finished,
     stop: async (reason) => {
       checkReason(reason);
-      const stopped = await loaded.work.journal.commit((batch) => requestStop(batch, turnId, reason), 'input');
+      const stopped = await home.use(async (loaded) => {
+        const isOpen = await loaded.work.journal.commit((batch) => requestStop(batch, turnId, reason), 'input');
+        if (isOpen) await loaded.runIfSupplied();
+        return isOpen;
+      });
       return { stopped, turnId: stopped ? turnId : null };
     },
   };

@@ -3,37 +3,35 @@ import { isPerdureError, reasonOf, type TurnResult, type TurnStream } from '@per
 import type { RanCommand } from '../commands/run-command.js';
 import { readEvents } from '../live/event-reader.js';
 import type { AcceptedPrompt } from './accept-input.js';
+import { eventSource } from './event-source.js';
 import type { LoadedSession } from './loaded-session.js';
+import type { SessionHome } from './session-home.js';
 
 /** Something that was accepted: the last revision before it, and which event is its last. */
 export interface Streamed {
-  readonly loaded: LoadedSession;
   readonly from: number;
   /** There is nothing to be told of it any more. */
   readonly isOver?: boolean;
-  readonly isEnd: (event: EventEnvelopeV1) => boolean;
+  readonly isEnd: (event: EventEnvelopeV1, loaded: LoadedSession) => boolean;
 }
 
 /** How a turn is streamed. A known one is told from its run on, or from its prompt if its run has a name. */
-export function streamedTurn(loaded: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
-  const { index } = loaded;
+export function streamedTurn({ index }: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
   const turn = isKnown ? index.turn(turnId) : undefined;
   const first = turn?.chosen?.revision ?? turn?.runs[0]?.first;
   return {
-    loaded,
     from: first === undefined ? before : first - 1,
     isOver: first === undefined && index.resultOf(turnId) !== undefined,
-    isEnd: ({ type, metadata }) => {
+    isEnd: ({ type, metadata }, loaded) => {
       const isLast = type === 'agent_end' || type === 'error' || type === 'prompt_cancelled';
-      return isLast && metadata?.['turn_id'] === turnId && index.resultOf(turnId) !== undefined;
+      return isLast && metadata?.['turn_id'] === turnId && loaded.index.resultOf(turnId) !== undefined;
     },
   };
 }
 
 /** How a command is streamed. */
-export function streamedCommand(loaded: LoadedSession, { commandId, from }: RanCommand): Streamed {
+export function streamedCommand({ commandId, from }: RanCommand): Streamed {
   return {
-    loaded,
     from,
     isEnd: ({ type, payload }) => type === 'command_ran' && payload['command_id'] === commandId,
   };
@@ -44,7 +42,7 @@ export function streamedCommand(loaded: LoadedSession, { commandId, from }: RanC
  * thrown to the reader and told by `finished`, which always resolves.
  */
 export function turnStream(
-  session: string,
+  home: SessionHome,
   begin: (accepted: (turn: Streamed) => void) => Promise<TurnResult>,
 ): TurnStream {
   let accept: (turn: Streamed) => void = () => undefined;
@@ -58,20 +56,28 @@ export function turnStream(
     refuse(error);
     return refused(error);
   });
-  return { finished, [Symbol.asyncIterator]: () => readTurn(accepted, session) };
+  return { finished, [Symbol.asyncIterator]: () => readTurn(accepted, home) };
 }
 
 async function* readTurn(
   accepted: Promise<Streamed>,
-  session: string,
+  home: SessionHome,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
-  const { loaded, from, isOver = false, isEnd } = await accepted;
+  const { from, isOver = false, isEnd } = await accepted;
   if (isOver) return;
-  for await (const event of readEvents(loaded.eventSource(), { revision: from }, { over: loaded.over })) {
-    const { session_id: ofSession = session } = event.metadata ?? {};
-    if (ofSession !== session) continue;
-    yield event;
-    if (isEnd(event)) return;
+  const { id } = home.key;
+  const held = home.hold();
+  try {
+    const loaded = await held.loaded;
+    loaded.follow();
+    for await (const event of readEvents(eventSource(loaded), { revision: from }, { over: loaded.over })) {
+      const { session_id: ofSession = id } = event.metadata ?? {};
+      if (ofSession !== id) continue;
+      yield event;
+      if (isEnd(event, loaded)) return;
+    }
+  } finally {
+    held.release();
   }
 }
 

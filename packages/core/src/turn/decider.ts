@@ -11,6 +11,7 @@ import {
   type PendingChange,
 } from '../session/session-state.js';
 import type { SessionState } from '../session/session-state.js';
+import { onlyWaits } from '../session/waiting.js';
 
 /** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */
 export const DECIDER_VERSION = 2;
@@ -168,6 +169,7 @@ export function finishFailure(finish: FinishReason): Failure | undefined {
 
 function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: TurnLimits, process: ProcessView): Intent {
   if (step.answer === undefined) return unanswered(turn, step, limits);
+  if (onlyWaits(turn)) return { do: 'rest' };
   const unsettled = step.calls.filter((call) => call.settled === undefined);
   if (unsettled.length === 0) return { do: 'checkpoint-step', turn, step };
   const denied = unsettled.find((call) => call.decision?.decision === 'deny');
@@ -181,7 +183,6 @@ function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: Tur
   const undecided =
     open.find(({ approval }) => approval === undefined) ?? open.find(({ approval }) => approval?.answer);
   if (undecided !== undefined) return { do: 'decide-call', turn, step, call: undecided };
-  if (open.length > 0) return { do: 'rest' };
   for (const call of unsettled) {
     if (call.started === undefined || call.started.epoch === state.ownership.epoch || process.underWay.has(call.callId))
       continue;

@@ -25,6 +25,7 @@ export class Executor {
   private readonly memory: StepMemory = {};
   private readonly effects: EffectRunner;
   private suspending = false;
+  private isRetired = false;
   /** What happened and could not be appended, because the session is another node's. */
   private lost: readonly DraftedFact[] = [];
 
@@ -40,6 +41,7 @@ export class Executor {
 
   /** Looks whether there is something to do. Safe to call at any time. */
   wake(): void {
+    if (this.isRetired) return;
     this.again = true;
     this.loop ??= this.drive()
       .catch((error: unknown) => this.fail(error))
@@ -81,6 +83,16 @@ export class Executor {
     this.effects.leave();
   }
 
+  /** The session was given back with nothing under way: whatever this loop was woken for is the next owner's. */
+  retire(): void {
+    this.isRetired = true;
+    this.leave();
+  }
+
+  discardDraft(): Promise<void> {
+    return this.effects.discardDraft();
+  }
+
   private async drive(): Promise<void> {
     let inputs: readonly DraftedFact[] = [];
     while (this.again || inputs.length > 0) {
@@ -105,6 +117,7 @@ export class Executor {
   private async commit(inputs: readonly DraftedFact[]): Promise<Next> {
     try {
       return await this.work.journal.commit((batch) => {
+        if (this.isRetired && inputs.length === 0) return { do: 'rest' } as const;
         assertOwner(batch, this.held, this.work.key.id);
         for (const input of inputs) batch.keep(input);
         if (!this.suspending) return this.advance(batch);

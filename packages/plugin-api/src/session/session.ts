@@ -42,7 +42,7 @@ export interface Session {
   stream(input: PromptLike): TurnStream;
   /** Goes on with the turn of a run that did not end, as a new run. */
   resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult>;
-  /** Goes on with the turn that did not end, if there is one. */
+  /** Goes on with the turn that did not end, if there is one. A turn that waits for people is only followed. */
   resume(options?: ResumeOptions): Promise<TurnHandle | null>;
   /** Ends the running turn and takes back prompts that wait. */
   stop(reason?: string): Promise<StopResult>;
@@ -64,9 +64,15 @@ export interface Session {
   /** Asks the run that goes on to end, and waits until it has, or the time is over. */
   cancelAndSettle(options?: SettleOptions): Promise<Settlement>;
 
-  /** Everything from a cursor on, then what comes, until the signal aborts or the session is closed here. */
+  /**
+   * Everything from a cursor on, then what comes, until the signal aborts or the session is closed here. A session that
+   * is read stays in memory.
+   */
   events(options?: EventsOptions): AsyncIterable<EventEnvelopeV1>;
-  /** Changes from now on, shaped for user interfaces. The function that it returns ends it. */
+  /**
+   * Changes from now on, shaped for user interfaces. The function that it returns ends it; the session stays in memory
+   * until then.
+   */
   subscribe(listener: (mutation: Mutation) => void): () => void;
 
   info(): Promise<SessionInfo>;

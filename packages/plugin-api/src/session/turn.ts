@@ -55,7 +55,7 @@ export interface TurnHandle {
   readonly promptId: string;
   /** Whether the prompt, or the run that it names, was accepted before: nothing was added. */
   readonly replayed: boolean;
-  /** Always resolves, on failure too. */
+  /** Always resolves, on failure too. Waiting for it does not keep a session in memory that waits for people. */
   readonly finished: Promise<TurnResult>;
   /** Asks for the turn to end. Resolves when the request is durable, not when the turn has ended. */
   stop(reason?: string): Promise<StopResult>;

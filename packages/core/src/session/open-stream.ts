@@ -1,6 +1,16 @@
 import type { Labels } from '@perdure/events';
+import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import type { SessionState } from './session-state.js';
+
+/** Opens the stream of a session. `false` when it was there already. */
+export function openStream(journal: Journal, create: (batch: FactBatch) => void): Promise<boolean> {
+  return journal.commit((batch) => {
+    if (batch.state.identity !== undefined) return false;
+    create(batch);
+    return true;
+  }, 'input');
+}
 
 /** Gives a session the labels that a caller names; others stay. */
 export async function relabel(journal: Journal, labels: Labels): Promise<void> {

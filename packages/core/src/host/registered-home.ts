@@ -1,0 +1,238 @@
+import type { Labels, SessionKey } from '@perdure/events';
+import { PerdureError, reasonOf, type SessionRetentionLimits } from '@perdure/plugin-api';
+import type { LoadedSession } from '../session/loaded-session.js';
+import type { SessionHome } from '../session/session-home.js';
+import { currentTurn } from '../session/session-state.js';
+import { TurnWaiters } from '../session/turn-waiters.js';
+import { isRunnable, isWaiting } from '../session/waiting.js';
+import type { SessionConfig } from './agent-options.js';
+import type { AgentView } from './agent-view.js';
+import type { HostServices } from './host-services.js';
+import { openSession } from './load-session.js';
+import { warnOfIdleLimits } from './retention.js';
+import { SessionAdditions } from './session-additions.js';
+
+/** What a home needs of the agent that its session belongs to. */
+export interface HomeGround {
+  readonly services: HostServices;
+  readonly agentId: string;
+  readonly retention: SessionRetentionLimits;
+  readonly view: () => AgentView;
+}
+
+/**
+ * The place of one session in this process. The session itself is there while it is used, watched, or has something to
+ * do; when it only waits for people it is released after a grace and leaves memory, and what stays is this object.
+ */
+export class RegisteredHome implements SessionHome {
+  readonly additions = new SessionAdditions();
+  private readonly waiters: TurnWaiters;
+  private loading: Promise<LoadedSession> | undefined;
+  private loaded: LoadedSession | undefined;
+  private closing: Promise<void> | undefined;
+  /** The session leaving this node; it may be opened here again behind that. */
+  private leaving: Promise<void> | undefined;
+  private holds = 0;
+  private restTimer: NodeJS.Timeout | undefined;
+  private lastLabels: Labels | undefined;
+  /** Somebody has a handle of the session. */
+  private isAsked = false;
+  /** The session is loaded because it had work, and goes when that is done. */
+  private isKept = false;
+  private limits: SessionRetentionLimits;
+
+  constructor(
+    private readonly ground: HomeGround,
+    private readonly config: SessionConfig,
+    private readonly onGone: () => void,
+  ) {
+    const { config: options, waited } = ground.services;
+    this.limits = ground.retention;
+    this.waiters = new TurnWaiters(options.leaseTtlMs / 2, (difference) => waited.add(difference));
+  }
+
+  get key(): SessionKey {
+    return this.config.key;
+  }
+  get agentId(): string {
+    return this.ground.agentId;
+  }
+  get logger(): HostServices['logger'] {
+    return this.ground.services.logger;
+  }
+  get snapshots(): HostServices['snapshots'] {
+    return this.ground.services.snapshots;
+  }
+
+  get prices(): SessionHome['prices'] {
+    return this.ground.services.config.prices;
+  }
+  get runIds(): HostServices['runIds'] {
+    return this.ground.services.runIds;
+  }
+
+  agent(): AgentView {
+    return this.additions.view(this.ground.view());
+  }
+
+  retention(): SessionRetentionLimits {
+    return this.limits;
+  }
+
+  /** Sets the limits that are named; others stay. */
+  retain(limits: SessionRetentionLimits): void {
+    warnOfIdleLimits(limits, this.key.id, this.logger);
+    this.limits = { ...this.limits, ...limits };
+  }
+
+  /** Turns whose end somebody waits for while the session is not in memory. */
+  get awaited(): readonly string[] {
+    return this.loading === undefined ? this.waiters.turns : [];
+  }
+
+  labels(): Labels {
+    const state = this.loaded?.work.journal.state;
+    return state?.identity === undefined ? (this.lastLabels ?? this.config.labels) : state.labels;
+  }
+
+  /** Somebody is given a handle of the session: the place stays until that is closed. */
+  ask(): void {
+    this.isAsked = true;
+  }
+
+  async use<Result>(work: (loaded: LoadedSession) => Result | Promise<Result>): Promise<Result> {
+    const { loaded, release } = this.hold();
+    try {
+      return await work(await loaded);
+    } finally {
+      release();
+    }
+  }
+
+  hold(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
+    this.isKept = false;
+    return this.enter();
+  }
+
+  /** Goes on with a session that has work and no owner. Resolves when its work has begun. */
+  keep(): Promise<void> {
+    return this.recall(async (loaded) => {
+      await loaded.work.journal.refresh();
+      await loaded.run({ insist: false });
+    });
+  }
+
+  /** Loads the session for the runtime's own sake; it goes again when nothing is left to do. */
+  async recall(work: (loaded: LoadedSession) => Promise<void> | void = () => undefined): Promise<void> {
+    if (this.loading === undefined) this.isKept = true;
+    const { loaded, release } = this.enter();
+    try {
+      await work(await loaded);
+    } finally {
+      release();
+    }
+  }
+
+  /** Safe to repeat; resolves when nothing of the session is left in this process. */
+  close(reason: 'closed' | 'passivated'): Promise<void> {
+    this.closing ??= this.letGo(reason).finally(() => this.onGone());
+    return this.closing;
+  }
+
+  private enter(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
+    this.holds += 1;
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      this.holds -= 1;
+      this.look();
+    };
+    return { loaded: this.load(), release };
+  }
+
+  private load(): Promise<LoadedSession> {
+    if (this.closing !== undefined)
+      return Promise.reject(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
+    this.loading ??= this.open().catch((error: unknown) => {
+      this.loading = undefined;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  private async open(): Promise<LoadedSession> {
+    const { services, agentId } = this.ground;
+    await this.leaving;
+    await services.opening.enter();
+    const loaded = await openSession(services, agentId, this.config, () => this.agent(), this.waiters);
+    this.loaded = loaded;
+    void loaded.passivation.due.then(() => this.passivate(loaded));
+    loaded.work.journal.onCommit(() => this.look());
+    return loaded;
+  }
+
+  /** The session leaves this node, and the handle stays: its next use opens the session again. */
+  private passivate(loaded: LoadedSession): void {
+    if (this.loaded !== loaded || this.closing !== undefined) return;
+    this.leave(loaded, () => loaded.close(0, 'passivated'));
+  }
+
+  /** Whether the session only waits, and nobody in this process uses or watches it. */
+  private rests(): LoadedSession | undefined {
+    const { loaded } = this;
+    if (loaded === undefined || this.holds > 0 || this.closing !== undefined || loaded.hasFailed) return undefined;
+    const { state } = loaded.work.journal;
+    if (isRunnable(state, this.ground.services.env.clock.now())) return undefined;
+    return isWaiting(state) || (this.isKept && currentTurn(state) === undefined) ? loaded : undefined;
+  }
+
+  private look(): void {
+    const { services } = this.ground;
+    if (!services.config.keepsSessions || services.projections === undefined) return;
+    if (this.rests() === undefined) {
+      clearTimeout(this.restTimer);
+      this.restTimer = undefined;
+      return;
+    }
+    this.restTimer ??= setTimeout(() => {
+      this.restTimer = undefined;
+      this.rest().catch((error: unknown) => this.report(error));
+    }, services.config.waitingGraceMs);
+    this.restTimer.unref();
+  }
+
+  private async rest(): Promise<void> {
+    const loaded = this.rests();
+    if (loaded === undefined || !(await loaded.release('passivated'))) return;
+    // Who came meanwhile uses it as one that belongs to nobody.
+    if (this.rests() !== loaded) return;
+    this.leave(loaded, () => loaded.unload());
+    if (!this.isAsked) this.onGone();
+  }
+
+  private leave(loaded: LoadedSession, end: () => Promise<void>): void {
+    this.lastLabels = loaded.work.journal.state.labels;
+    this.loaded = undefined;
+    this.loading = undefined;
+    const leaving = end()
+      .catch((error: unknown) => this.report(error))
+      .finally(() => {
+        if (this.leaving === leaving) this.leaving = undefined;
+      });
+    this.leaving = leaving;
+  }
+
+  private report(error: unknown): void {
+    const reason = reasonOf(error);
+    this.logger.log('warn', 'A session could not be let go.', { session: this.key.id, reason });
+  }
+
+  private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
+    clearTimeout(this.restTimer);
+    await this.leaving;
+    const loaded = await this.loading?.catch(() => undefined);
+    await loaded?.close(this.ground.services.config.closeGraceMs, reason);
+    this.waiters.suspend(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
+  }
+}
