@@ -59,6 +59,11 @@ describe('the rows by which orphans and deadlines are found', () => {
     expect(rowAfter(...left, ['StopRequested', { turnId: 't' }])?.leftBy).toBeNull();
   });
 
+  test('calls beside the turn are not waited for', () => {
+    const beside = ['ApprovalRequested', { callId: 'h', origin: 'host', expiresAt: 5 }] as const;
+    expect(rowAfter(created, beside, prompted('t'))).toMatchObject({ runnableSince: 2, nextDeadline: null });
+  });
+
   test('a turn whose prompts were all taken back before it began is over', () => {
     const cancelled = ['PromptCancelled', { promptId: 'p-next' }] as const;
     expect(rowAfter(...begun, prompted('next'), cancelled)?.openTurns).toEqual(['t']);

@@ -29,9 +29,13 @@ interface Asked {
   readonly expiresAt: number | null;
 }
 
-/** The facts by which people are asked, and those by which they answer. */
-const asking: Readonly<Record<string, (payload: never) => Asked>> = {
-  ApprovalRequested: (fact: PayloadOf<'ApprovalRequested'>) => ({ id: fact.callId, expiresAt: fact.expiresAt ?? null }),
+/**
+ * The facts by which people are asked, and those by which they answer. A call that no answer holds waits in the process
+ * that made it, and is not asked about here.
+ */
+const asking: Readonly<Record<string, (payload: never) => Asked | undefined>> = {
+  ApprovalRequested: ({ origin = 'model', callId: id, expiresAt }: PayloadOf<'ApprovalRequested'>) =>
+    origin === 'model' ? { id, expiresAt: expiresAt ?? null } : undefined,
 };
 const answering: Readonly<Record<string, (payload: never) => string>> = {
   ApprovalResolved: (fact: PayloadOf<'ApprovalResolved'>) => fact.callId,
@@ -92,7 +96,10 @@ function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<Run
   const ask = asking[type]?.(payload as never);
   if (ask !== undefined) return { asked: [...asked.filter(({ id }) => id !== ask.id), ask] };
   const answered = answering[type]?.(payload as never);
-  if (answered !== undefined) return { asked: asked.filter(({ id }) => id !== answered), isWoken: true, leftBy: null };
+  if (answered !== undefined) {
+    const left = asked.filter(({ id }) => id !== answered);
+    return left.length === asked.length ? {} : { asked: left, isWoken: true, leftBy: null };
+  }
   switch (type) {
     case 'SessionCreated':
       return { agent: (payload as PayloadOf<'SessionCreated'>).agentId };

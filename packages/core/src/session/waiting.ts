@@ -1,3 +1,4 @@
+import { openCalls } from './call-tree.js';
 import { currentTurn, type CallState, type OpenTurn, type SessionState } from './session-state.js';
 
 /** Whether a call waits for a person who was asked about it and has not answered. */
@@ -19,7 +20,7 @@ export function onlyWaits({ step, stop }: OpenTurn): boolean {
 
 /** When the first request expires that nobody has answered, in epoch milliseconds. */
 export function nextExpiry(state: SessionState): number | undefined {
-  const times = (currentTurn(state)?.step?.calls ?? []).flatMap((call) =>
+  const times = openCalls(state).flatMap((call) =>
     awaitsAnswer(call) && call.approval?.expiresAt !== undefined ? [call.approval.expiresAt] : [],
   );
   return times.length === 0 ? undefined : Math.min(...times);
@@ -28,7 +29,8 @@ export function nextExpiry(state: SessionState): number | undefined {
 /** Whether nothing of a session is under way and its turn only waits for people. */
 export function isWaiting(state: SessionState): boolean {
   const turn = currentTurn(state);
-  return state.newer === undefined && state.hostCalls.length === 0 && turn !== undefined && onlyWaits(turn);
+  if (state.newer !== undefined || turn === undefined) return false;
+  return state.hostCalls.length === 0 && state.nestedCalls.length === 0 && onlyWaits(turn);
 }
 
 /**
