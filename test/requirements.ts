@@ -169,6 +169,7 @@ export const requirements: readonly Requirement[] = [
     promise: 'A waiting or passivated session holds no memory; one process lists and serves 10,000 of them.',
     due: 'control',
     tests: ['test/session/waiting.test.ts', 'test/faults/waiting.test.ts'],
+    deferred: 'sessions that wait for answers to questions',
   },
   {
     id: 'P19',

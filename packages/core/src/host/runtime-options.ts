@@ -24,8 +24,8 @@ export interface RuntimeOptions {
   readonly waitingGraceMs?: number;
   /**
    * Whether this process looks after sessions that no process has: it answers what has expired, and goes on with those
-   * of its agents that have work and no owner that lives. Without it, sessions that wait stay in memory too. `true` when
-   * absent; programs that end soon turn it off.
+   * of its agents that have work and no owner that lives. Without it, sessions that wait stay in memory too. `true`
+   * when absent; programs that end soon turn it off.
    */
   readonly keepsSessions?: boolean;
   /** Milliseconds in which a plugin must be set up, and as many in which it must be started; 30,000 when absent. */

@@ -259,7 +259,7 @@ export class LoadedSession {
     }
   }
 
-  /** Someone has added something: the owner looks at it, and who waits for the end of a free session goes on with it. */
+  /** Someone added something: the owner looks at it; who waits for the end of a free session goes on with it. */
   private wake(): void {
     if (this.executor !== undefined) this.executor.wake();
     else if (this.waiters.turns.length > 0 && this.work.journal.state.ownership.owner === undefined) this.lookAfter();
