@@ -149,7 +149,7 @@ describe('a session that only waits for people [P18]', () => {
     await runtime.dispose();
   });
 
-  test('is released by close, and by a wish that it leaves; its handles tell that they can follow no more', async () => {
+  test('is released by close, and by a wish that it leaves; its turns tell that nobody follows them', async () => {
     for (const way of ['close', 'passivate'] as const) {
       const place = shared();
       const { runtime, agent } = await node(place);
