@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { coreDefinition, coreTypes, isCoreType, type CoreType } from './catalogue.js';
+import { budgetDefinition, budgetTypes, isBudgetType } from './budget.js';
+import { coreDefinition, coreTypes, isCoreType } from './catalogue.js';
 import { jsonSchemaOf } from './json-schema.js';
 
 const folder = (name: string): URL => new URL(`../${name}/`, import.meta.url);
@@ -11,7 +12,9 @@ function readFixture(file: string): z.output<typeof fixture> {
   return fixture.parse(JSON.parse(readFileSync(new URL(file, folder('fixtures')), 'utf8')));
 }
 
-const current = coreTypes.map((type): [CoreType, number] => [type, coreDefinition(type).version]);
+/** Those of sessions and those of budgets. */
+const definitions = [...coreTypes.map(coreDefinition), ...budgetTypes.map(budgetDefinition)];
+const current = definitions.map((definition) => [definition.type, definition.version, definition] as const);
 /** One file for each version that a type has had. */
 const expectedFiles = current
   .flatMap(([type, version]) => Array.from({ length: version }, (_, index) => `${type}.v${index + 1}.json`))
@@ -19,16 +22,20 @@ const expectedFiles = current
 
 describe('the catalogue', () => {
   test('names every fact by its own type, in PascalCase and without a slash', () => {
-    for (const type of coreTypes) {
-      expect(coreDefinition(type).type).toBe(type);
+    const types = [...coreTypes, ...budgetTypes];
+    expect(definitions.map(({ type }) => type)).toEqual(types);
+    for (const type of types) {
       expect(type).toMatch(/^(?:[A-Z][a-z]+)+$/);
     }
   });
 
   test('knows its types and nothing that an object inherits', () => {
     expect(isCoreType('PromptAccepted')).toBe(true);
+    expect(isBudgetType('BudgetReserved')).toBe(true);
+    expect(isCoreType('BudgetReserved')).toBe(false);
     for (const type of ['promptAccepted', 'toString', '__proto__', 'constructor', 'example/Noted', '']) {
       expect(isCoreType(type)).toBe(false);
+      expect(isBudgetType(type)).toBe(false);
     }
   });
 
@@ -39,8 +46,7 @@ describe('the catalogue', () => {
   });
 });
 
-describe.each(current)('%s in version %i', (type, version) => {
-  const definition = coreDefinition(type);
+describe.each(current)('%s in version %i', (type, version, definition) => {
   const example = readFixture(`${type}.v${version}.json`);
 
   test('reads its fixture without a change', () => {

@@ -1,3 +1,5 @@
+export { budgetAmount, budgetCatalogue, budgetDefinition, budgetLimits, budgetTypes, isBudgetType } from './budget.js';
+export type { BudgetAmount, BudgetFact, BudgetLimits, BudgetPayloadOf, BudgetType } from './budget.js';
 export { catalogue, coreDefinition, coreTypes, isCoreType } from './catalogue.js';
 export type { Catalogue, CoreFact, CoreType, FactHandlers, PayloadOf } from './catalogue.js';
 export { artifactStored, historyCompacted, systemBlock, systemSnapshotTaken } from './context.js';
@@ -36,7 +38,15 @@ export { activePlugin } from './plugin.js';
 export type { ActivePlugin } from './plugin.js';
 export { failure, runStatus, stepSetup, stepView } from './run.js';
 export type { Failure, RunStatus, StepSetup, StepView } from './run.js';
-export { draftStream, keyText, leaseStream, sessionKeyOf, sessionStream, streamCategory } from './stream-name.js';
+export {
+  budgetStream,
+  draftStream,
+  keyText,
+  leaseStream,
+  sessionKeyOf,
+  sessionStream,
+  streamCategory,
+} from './stream-name.js';
 export type { SessionKey, StreamCategory } from './stream-name.js';
 export { callOrigin, controlPlane, effectContract, gateDecision, settlementStatus } from './tool.js';
 export type { CallOrigin, ControlPlane, EffectContract, GateDecision, SettlementStatus } from './tool.js';

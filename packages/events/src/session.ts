@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { labels } from './metadata.js';
 
-/** Opens a session's stream. */
+/** Opens a session's stream. `parent` and `root` are ids of the same tenant; a session without a parent has neither. */
 export const sessionCreated = defineEvent({
   type: 'SessionCreated',
   version: 1,
@@ -11,6 +11,8 @@ export const sessionCreated = defineEvent({
     agentId: z.string(),
     workspace: z.string().exactOptional(),
     model: z.string().exactOptional(),
+    parent: z.string().exactOptional(),
+    root: z.string().exactOptional(),
     labels,
   }),
   wire: {
@@ -19,6 +21,8 @@ export const sessionCreated = defineEvent({
       agent_id: fact.agentId,
       workspace: fact.workspace,
       model: fact.model,
+      parent_session_id: fact.parent,
+      root_session_id: fact.root,
       tenant_id: fact.labels.tenantId,
       principal: fact.labels.principal,
       agent_template_id: fact.labels.agentTemplateId,

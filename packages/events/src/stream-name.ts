@@ -24,6 +24,11 @@ export function leaseStream(node: string): string {
   return `lease-${escapeSegment(node)}`;
 }
 
+/** Where the budget of a tree of sessions is kept, by the key of the session at its top. */
+export function budgetStream(root: SessionKey): string {
+  return `budget-${keyText(root)}`;
+}
+
 /** The key of a session stream, or `undefined` for a stream of another kind. */
 export function sessionKeyOf(stream: string): SessionKey | undefined {
   const match = /^session-([^.]*)\.([^.]*)$/.exec(stream);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { budgetDefinition, budgetTypes, isBudgetType, type BudgetType } from './budget.js';
 import { coreDefinition, coreTypes, type CoreType } from './catalogue.js';
 import { answerOnWire, partLength, partOnWire } from './model.js';
 import { noUsage, type AnswerPart } from './parts.js';
@@ -13,31 +14,35 @@ const reader: WireLookup = {
   answerText: () => 'Done.',
 };
 
-function fixture(type: CoreType): object {
-  const file = new URL(`../fixtures/${type}.v${coreDefinition(type).version}.json`, import.meta.url);
+type AnyType = CoreType | BudgetType;
+const definitionOf = (type: AnyType) => (isBudgetType(type) ? budgetDefinition(type) : coreDefinition(type));
+
+function fixture(type: AnyType): object {
+  const file = new URL(`../fixtures/${type}.v${definitionOf(type).version}.json`, import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly payload: object }).payload;
 }
 
 /** What leads to the other wire types of facts that have several. */
-const variants: Partial<Record<CoreType, readonly object[]>> = {
+const variants: Partial<Record<AnyType, readonly object[]>> = {
   ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
+  SessionCreated: [{ parent: 'a', root: 'b' }],
   ToolCallDecided: [{ decision: 'allow', gates: [] }],
 };
 
-function payloads(type: CoreType): readonly unknown[] {
+function payloads(type: AnyType): readonly unknown[] {
   const first = fixture(type);
   const all = [first, ...(variants[type] ?? []).map((change) => ({ ...first, ...change }))];
-  return all.map((payload) => coreDefinition(type).schema.parse(payload));
+  return all.map((payload) => definitionOf(type).schema.parse(payload));
 }
 
-function project(type: CoreType, payload: unknown, lookup: WireLookup): readonly WireEvent[] {
-  return coreDefinition(type).wire.project(payload, lookup);
+function project(type: AnyType, payload: unknown, lookup: WireLookup): readonly WireEvent[] {
+  return definitionOf(type).wire.project(payload, lookup);
 }
 
-describe.each(coreTypes)('%s on the wire', (type) => {
-  const declared = coreDefinition(type).wire.types;
+describe.each<AnyType>([...coreTypes, ...budgetTypes])('%s on the wire', (type) => {
+  const declared = definitionOf(type).wire.types;
 
   test('has the wire types that it declares, all of them and no other', () => {
     const given = payloads(type).flatMap((payload) => project(type, payload, reader).map((event) => event.type));
