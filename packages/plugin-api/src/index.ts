@@ -13,6 +13,8 @@ export type {
   BudgetGuard,
   BudgetSubject,
   LlmBudgetContext,
+  LlmCallContext,
+  LlmReleaseContext,
   LlmUsageContext,
   ToolBudgetContext,
 } from './ports/budget.js';
@@ -141,6 +143,7 @@ export {
   APPROVAL,
   ARTIFACT_STORE,
   ASKER,
+  BUDGET_GUARDS,
   CLI_COMMANDS,
   COMMANDS,
   EVENT_STORE,

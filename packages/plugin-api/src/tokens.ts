@@ -1,6 +1,7 @@
 import type { EventDefinition, Upcaster } from '@perdure/events';
 import type { ApprovalPolicy } from './ports/approval.js';
 import type { ArtifactStore } from './ports/artifact-store.js';
+import type { BudgetGuard } from './ports/budget.js';
 import type { CliCommand, HttpRoute, Logger } from './ports/entry.js';
 import type { EventStore } from './ports/event-store.js';
 import type { Asker, Gate, PermissionPolicy, Redactor } from './ports/governance.js';
@@ -66,6 +67,8 @@ export const PERMISSION = oneToken<PermissionPolicy>('permission', 'runtime');
 export const APPROVAL = oneToken<ApprovalPolicy>('approval', 'runtime');
 /** Someone of this process to ask about calls that are left open, without approval. Without both they are denied. */
 export const ASKER = oneToken<Asker>('asker', 'runtime');
+/** What may be spent. All of them are asked, beside the guard that the host gives an agent or a session. */
+export const BUDGET_GUARDS = manyToken<BudgetGuard>('budget-guards', 'agent');
 /** Further checks of every call. */
 export const GATES = manyToken<Gate>('gates', 'agent');
 /** The host's own code at fixed points. */

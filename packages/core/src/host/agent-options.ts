@@ -94,6 +94,7 @@ export interface SessionConfig {
   readonly workspace: string | undefined;
   /** What the caller says of it, alone. */
   readonly retention: SessionRetentionLimits;
+  readonly parent: string | undefined;
 }
 
 /**
@@ -109,7 +110,14 @@ export function resolveSessionOptions(
   workspaces: Workspaces | undefined,
 ): SessionConfig {
   if (!isObject(options)) throw sessionConfiguration('options', 'they are an object');
-  const { sessionId, model, workspace = agent.workspace, retentionLimits, ...others } = { ...options, ...named };
+  const {
+    sessionId,
+    model,
+    parent,
+    workspace = agent.workspace,
+    retentionLimits,
+    ...others
+  } = { ...options, ...named };
   const isOneMade = sessionId === undefined && !('sessionId' in named);
   if (!isOneMade && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
     throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
@@ -131,11 +139,15 @@ export function resolveSessionOptions(
   }
   const retention = resolveRetention(retentionLimits, sessionConfiguration);
   const id = sessionId ?? newId();
+  if (parent !== undefined && (typeof parent !== 'string' || parent === '' || parent === id)) {
+    throw sessionConfiguration('parent', 'it is the id of another session');
+  }
   return {
     key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
     labels: checked.data,
     model,
     retention,
+    parent,
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };
@@ -149,6 +161,6 @@ function configuration(field: string, reason: string): PerdureError {
   return new PerdureError('PERDURE_CONFIGURATION', { field: `agent.${field}`, reason });
 }
 
-function sessionConfiguration(field: string, reason: string): PerdureError {
+export function sessionConfiguration(field: string, reason: string): PerdureError {
   return new PerdureError('PERDURE_SESSION_CONFIGURATION', { field, reason });
 }

@@ -16,6 +16,7 @@ import type {
 import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
 import { inOrder } from '../hooks/run-hooks.js';
+import { budgetGuards } from '../invoke/budget.js';
 import { refuseLater } from '../invoke/refuse-later.js';
 import type { CallLanes } from '../invoke/call-lanes.js';
 import type { CallGovernance } from '../invoke/decide-call.js';
@@ -37,7 +38,9 @@ export interface AgentParts {
   readonly permission: PermissionPolicy | undefined;
   readonly asker: Asker | undefined;
   readonly approval: ApprovalPolicy | undefined;
+  /** The host's own, of the agent or of a session. */
   readonly budgetGuard: BudgetGuard | undefined;
+  readonly pluginGuards: readonly BudgetGuard[];
   readonly streaming: boolean;
   /** Whether it may use only tools that read. */
   readonly readOnly: boolean;
@@ -64,10 +67,13 @@ export class AgentView {
   readonly gates: readonly GateStep[];
   /** Their ids, and those of the hooks that they ask, as steps record them. */
   readonly gateIds: readonly string[];
+  /** Who has a say about what may be spent, in the order in which they are asked. */
+  readonly budgetGuards: readonly BudgetGuard[];
   /** Digest of the gates and their rules. */
   readonly policy: string;
 
   constructor(readonly parts: AgentParts) {
+    this.budgetGuards = budgetGuards(parts);
     this.gates = gateSteps(parts);
     this.gateIds = [...this.gates.map(({ id }) => id), ...parts.hooks.filter(isOfGate).map(hookId)];
     this.policy = policyOf(this.gates);

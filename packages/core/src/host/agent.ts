@@ -1,6 +1,7 @@
 import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/events';
 import {
   APPROVAL,
+  BUDGET_GUARDS,
   COMMANDS,
   GATES,
   HOOKS,
@@ -35,6 +36,7 @@ import { orderPlugins } from './order-plugins.js';
 import { PluginSet } from './plugin-set.js';
 import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
+import { assertParent } from './session-parent.js';
 import { SessionRegistry } from './session-registry.js';
 
 /** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
@@ -186,6 +188,7 @@ export class RuntimeAgent implements Agent {
       asker: container.find(ASKER),
       approval: container.find(APPROVAL),
       budgetGuard: this.options.budgetGuard,
+      pluginGuards: many(BUDGET_GUARDS),
       streaming: this.config.streaming,
       readOnly: this.config.readOnly,
       lanes: this.config.lanes,
@@ -218,6 +221,7 @@ export class RuntimeAgent implements Agent {
     const found = await home.use(async ({ work: { journal } }) => {
       await journal.refresh();
       if (journal.head < 0) return false;
+      assertParent(config.parent, journal.state.identity);
       await relabel(journal, config.labels);
       if (model !== undefined && model !== journal.state.model) await handle.set({ model });
       return true;

@@ -13,6 +13,7 @@ import type { SessionWork } from '../turn/session-work.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
+import { assertParent, placeUnder, type TreePlace } from './session-parent.js';
 
 /** Facts behind the last state snapshot at which the next is written. */
 const SNAPSHOT_EVERY = 2_000;
@@ -33,6 +34,9 @@ export async function openSession(
     const reason = `the session belongs to the agent "${identity.agentId}"`;
     throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
   }
+  assertParent(config.parent, identity);
+  const isUnder = config.parent !== undefined && identity === undefined;
+  const place = isUnder ? await placeUnder(config.parent, key, services) : undefined;
   const work: SessionWork = {
     key,
     journal,
@@ -51,7 +55,7 @@ export async function openSession(
   };
   const keeper = keepSnapshots(services, journal, snapshot);
   const { leaseTtlMs } = services.config;
-  return new LoadedSession(work, leaseTtlMs, (batch) => create(batch, agentId, config), keeper, waiters);
+  return new LoadedSession(work, leaseTtlMs, (batch) => create(batch, agentId, config, place), keeper, waiters);
 }
 
 /** The journal of a session as it is stored, and the revision of the state snapshot that it was opened with. */
@@ -87,14 +91,16 @@ function keepSnapshots(services: HostServices, journal: Journal, newest: number)
 }
 
 /** The first fact of a session, with its first input. */
-function create(batch: FactBatch, agentId: string, config: SessionConfig): void {
-  if (batch.state.identity !== undefined) return;
+function create(batch: FactBatch, agentId: string, config: SessionConfig, place: TreePlace | undefined): void {
+  const { identity } = batch.state;
+  if (identity !== undefined) return assertParent(config.parent, identity);
   const { workspace, model, labels } = config;
   const fact = {
     agentId,
     labels: { ...labels },
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
+    ...place,
   };
   batch.add('SessionCreated', fact, {}, { kind: 'host' });
 }

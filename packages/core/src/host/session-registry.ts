@@ -32,7 +32,14 @@ export class SessionRegistry {
 
   /** Goes on with a session that nobody here need have asked for. */
   keep(key: SessionKey): Promise<void> {
-    return this.place({ key, labels: {}, model: undefined, workspace: undefined, retention: {} }).home.keep();
+    return this.place({
+      key,
+      labels: {},
+      model: undefined,
+      workspace: undefined,
+      parent: undefined,
+      retention: {},
+    }).home.keep();
   }
 
   find(key: SessionKey): DurableSession | undefined {

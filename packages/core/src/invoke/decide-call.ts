@@ -61,12 +61,12 @@ export function decideCall(
   let gated = gatedCall(call, bound, standing, context);
 
   /** Whether the call ends here. */
-  const take = ({ decision, input, permission, hit, asks: question }: GateResult): boolean => {
+  const take = ({ decision, input, permission, hits: met = [], asks: question }: GateResult): boolean => {
     if (question !== undefined) {
       asks = question;
       return true;
     }
-    if (hit !== undefined) hits.push(hit);
+    hits.push(...met);
     if (decision !== undefined) decisions.push(decision);
     if (decision?.decision === 'deny') return true;
     if (permission !== undefined) gated = { ...gated, permission };
@@ -80,7 +80,7 @@ export function decideCall(
   const pass = (from: number): CallDecision | Promise<CallDecision> => {
     for (let index = from; index < gates.length; index++) {
       const step = gates[index] as GateStep;
-      if (!step.applies(gated)) continue;
+      if (!step.applies(gated, context)) continue;
       const answer = step.kind === 'rule' ? step.decide(gated, context) : ask(step, gated, context);
       if (answer instanceof Promise) return answer.then((late) => (take(late) ? result() : pass(index + 1)));
       if (take(answer)) return result();

@@ -4,6 +4,8 @@ import type { Redaction } from '../secrets/redaction.js';
 /** What a piece of work of a session may know and use: frozen when the work begins, passed down and never up. */
 export interface InvocationContext {
   readonly sessionId: string;
+  /** The session at the top of the tree. */
+  readonly rootSessionId: string;
   readonly tenant: string | undefined;
   readonly turnId: string | undefined;
   readonly runId: string | undefined;

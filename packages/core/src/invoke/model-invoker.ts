@@ -79,9 +79,10 @@ export async function invokeModel(invocation: ModelInvocation, context: Invocati
   } catch (error) {
     const partial = builder.breakOff();
     const { aborted, reason } = silence.signal;
-    const isSilent = isPerdureError(reason, 'PERDURE_MODEL_TIMEOUT');
-    if (aborted && !isSilent) return { status: 'aborted', partial, ...timing() };
-    const failure = classifyModelError(isSilent ? reason : error, context.redaction);
+    // A silent provider, or a budget that ended under way. Whoever stops a turn or lets it go gives no code.
+    const isFailure = isPerdureError(reason);
+    if (aborted && !isFailure) return { status: 'aborted', partial, ...timing() };
+    const failure = classifyModelError(isFailure ? reason : error, context.redaction);
     return { status: 'failed', failure, partial, ...timing() };
   } finally {
     silence.stop();

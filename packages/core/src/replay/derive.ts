@@ -3,6 +3,7 @@ import type { HostEnv } from '@perdure/plugin-api';
 import type { Composer } from '../compose/composer.js';
 import type { AgentView } from '../host/agent-view.js';
 import { decideCall, type AskGate } from '../invoke/decide-call.js';
+import { BUDGET_GATE } from '../invoke/gates/budget-gate.js';
 import type { Redaction } from '../secrets/redaction.js';
 import { FactBatch } from '../session/fact-batch.js';
 import type { CallState, SessionState } from '../session/session-state.js';
@@ -72,7 +73,11 @@ function decide(
     const decision = decided.find(({ gate }) => gate === step.id);
     return decision === undefined ? {} : { decision, ...(input === undefined ? {} : { input }) };
   };
-  return decideCall(call, agent.governance(context.workspace), context, fromRecord);
+  const governance = agent.governance(context.workspace);
+  // Whether a budget was there to be asked is an input, as its answer is.
+  const asked = decided.some(({ gate }) => gate === BUDGET_GATE);
+  const gates = governance.gates.map((gate) => (gate.id === BUDGET_GATE ? { ...gate, applies: () => asked } : gate));
+  return decideCall(call, { ...governance, gates }, context, fromRecord);
 }
 
 /** When a request was made, from when it expires. */

@@ -25,6 +25,8 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     identity: {
       agentId: fact.agentId,
       ...(fact.workspace === undefined ? {} : { workspace: fact.workspace }),
+      ...(fact.parent === undefined ? {} : { parent: fact.parent }),
+      ...(fact.root === undefined ? {} : { root: fact.root }),
       createdAt: place.time,
     },
     labels: fact.labels,

@@ -9,6 +9,7 @@ import {
   type TurnResult,
 } from '@perdure/plugin-api';
 import { HookTeller } from '../hooks/hook-teller.js';
+import { BudgetTeller } from '../invoke/budget-teller.js';
 import { Executor } from '../turn/executor.js';
 import { hostCall } from '../turn/host-call.js';
 import type { SessionWork } from '../turn/session-work.js';
@@ -41,6 +42,7 @@ export class LoadedSession {
   private failure: PerdureError | undefined;
   private readonly follower: StreamFollower;
   private readonly hooks: HookTeller;
+  private readonly budget: BudgetTeller;
   /** Tells when the session is to leave this node. */
   readonly passivation: Passivation;
   private readonly hostCalls = new Set<Promise<unknown>>();
@@ -57,6 +59,7 @@ export class LoadedSession {
     this.index = new SessionIndex(() => work.journal.state);
     this.follower = new StreamFollower(work, () => this.held !== undefined);
     this.hooks = new HookTeller(work, this.index, this.signal);
+    this.budget = new BudgetTeller(work, this.signal);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
     new ApprovalExpiry(
       work.journal,
@@ -71,6 +74,7 @@ export class LoadedSession {
       for (const fact of facts) {
         this.react(fact);
         this.hooks.tellOf(fact, this.isOwner);
+        this.budget.tellOf(fact, this.isOwner);
       }
       // Whoever read it first: a commit that met it, or the follower of the stream.
       if (facts.some(({ type }) => isInputType(type))) this.wake();
@@ -193,12 +197,13 @@ export class LoadedSession {
   async close(graceMs: number, reason: 'closed' | 'passivated'): Promise<void> {
     if (this.signal.aborted) return;
     const { executor } = this;
+    const wasOwner = this.held !== undefined;
     try {
       if (!(await this.release(reason))) {
         await Promise.all([executor?.suspend(graceMs), settledWithin(this.hostCalls, graceMs)]);
         await this.release(reason);
       }
-      await this.hooks.tellEnd();
+      await Promise.all([this.hooks.tellEnd(), this.budget.tellEnd(wasOwner)]);
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
       this.end();
@@ -209,6 +214,7 @@ export class LoadedSession {
   /** Leaves the memory of this process, which goes on to look after those who wait for the session's turns. */
   async unload(): Promise<void> {
     this.end();
+    await this.budget.tellEnd(false);
     if (this.failure === undefined) await this.snapshots?.finish();
   }
 

@@ -68,6 +68,8 @@ export interface SessionState {
 export interface SessionIdentity {
   readonly agentId: string;
   readonly workspace?: string;
+  readonly parent?: string;
+  readonly root?: string;
   readonly createdAt: number;
 }
 

@@ -24,6 +24,8 @@ export function sessionInfo(journal: Journal): SessionInfo {
     id: key.id,
     agentId: state.identity?.agentId ?? '',
     workspace: state.identity?.workspace ?? null,
+    parent: state.identity?.parent ?? null,
+    root: state.identity?.root ?? key.id,
     model: state.model ?? null,
     createdAt: state.identity?.createdAt ?? 0,
     updatedAt: journal.time,

@@ -1,15 +1,13 @@
-import { coreDefinition, coreTypes } from '@perdure/events';
 import { reasonOf } from '@perdure/plugin-api';
 import { followDraft } from '../live/draft-reader.js';
 import type { SessionWork } from '../turn/session-work.js';
+import { inputTypes } from './read-committed.js';
 
-/** Facts that others append to a session that this node owns. */
-const INPUT_TYPES = coreTypes.filter((type) => ['input', 'take-over'].includes(coreDefinition(type).lane));
-const inputTypes: ReadonlySet<string> = new Set(INPUT_TYPES);
+const ofOthers: ReadonlySet<string> = new Set(inputTypes);
 
 /** Whether facts of a type may give an owner something to do that it did not decide itself. */
 export function isInputType(type: string): boolean {
-  return inputTypes.has(type);
+  return ofOthers.has(type);
 }
 
 /** Follows what other processes append to a session: its facts, and while it is another's also its growing answer. */
@@ -51,7 +49,7 @@ export class StreamFollower {
   private async followFacts(signal: AbortSignal): Promise<void> {
     const { store, journal } = this.work;
     const source = { stream: journal.stream, ...(journal.head < 0 ? {} : { after: journal.head }) };
-    const types = this.isOwned() ? { types: INPUT_TYPES } : {};
+    const types = this.isOwned() ? { types: inputTypes } : {};
     for await (const { facts } of store.subscribe(source, { ...types, signal })) {
       const last = facts.at(-1);
       if (last === undefined || last.revision <= journal.head) continue;

@@ -1,15 +1,14 @@
 import type { AnswerPart, CoreType, PayloadOf } from '@perdure/events';
-import { errorMessage, reasonOf } from '@perdure/plugin-api';
+import { errorMessage, isPerdureError, reasonOf } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import { tell } from '../hooks/tell.js';
 import type { AnswerDelta } from '../invoke/answer-builder.js';
-import { recordAfterLlm } from '../invoke/budget.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { invokeModel, type ModelOutcome, type ModelRequest } from '../invoke/model-invoker.js';
 import type { DraftWriter } from '../live/draft-writer.js';
 import { answerMessageId, type AnswerKey } from '../live/live-answer.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
-import { admitModelCall, budgetCall, type ModelCall } from './admit-model-call.js';
+import { admitModelCall, breakOffWith, giveBack, hitOf, tellBudget, type ModelCall } from './admit-model-call.js';
 import { backOff } from './back-off.js';
 import type { EffectIntent } from './decider.js';
 import type { SessionWork } from './session-work.js';
@@ -33,8 +32,6 @@ export async function askModel(
 ): Promise<readonly DraftedFact[]> {
   const { step, attempt } = intent;
   const key: AnswerKey = { stepId: step.stepId, attempt };
-  if (attempt > 1) await backOff(attempt - 1, step.lastFailure?.retryAfterMs, work.env.random, context.signal);
-  if (context.signal.aborted) return [];
   const modelCall: ModelCall = {
     purpose: 'step',
     ...key,
@@ -44,8 +41,16 @@ export async function askModel(
     maxOutputTokens: composed.agent.parts.limits.maxOutputTokens,
   };
   const fact = factMaker(key, composed, work, context, options);
-  const denied = await admitModelCall(modelCall, composed.agent, work, context, fact);
-  if (denied !== undefined) return denied;
+  const admission = await admitModelCall(modelCall, composed.agent, work, context, fact);
+  if (admission.status === 'denied') return admission.facts;
+  const { signal, env } = context;
+  const settle = breakOffWith(admission.abortSignals, options.controller);
+  if (attempt > 1) await backOff(attempt - 1, step.lastFailure?.retryAfterMs, env.random, signal);
+  if (signal.aborted) {
+    settle();
+    await giveBack(modelCall, composed.agent, context);
+    return brokenOff(signal.reason, key, composed, fact, env.clock.now());
+  }
   const live = work.feed.beginAnswer(key);
   draft.begin(live);
   const onDelta = (delta: AnswerDelta): void => {
@@ -56,7 +61,7 @@ export async function askModel(
   const { model } = composed.model;
   const invocation = {
     model,
-    request: composed.request(),
+    request: { ...composed.request(), maxOutputTokens: admission.maxOutputTokens },
     streaming,
     silenceMs: limits.modelSilenceMs,
     answerKey: step.stepId,
@@ -69,16 +74,30 @@ export async function askModel(
     context,
   );
   const outcome = await invokeModel(invocation, context);
+  settle();
   draft.settle();
-  if (outcome.status === 'answered') {
-    const { budgetGuard } = composed.agent.parts;
-    await recordAfterLlm(budgetGuard, budgetCall(modelCall, context), outcome.usage, context);
-  }
+  await tellBudget(modelCall, outcome, composed.agent, context);
   try {
-    return factsOf(outcome, key, composed, fact, options);
+    return [...hitOf(signal.reason, fact), ...factsOf(outcome, key, composed, fact, options)];
   } catch (error) {
     return [unkeepable(outcome, key, composed, fact, error)];
   }
+}
+
+/** A call that its budget ended before it was made. What a stop or a hand-over ends leaves no fact. */
+function brokenOff(
+  reason: unknown,
+  key: AnswerKey,
+  { model }: ComposedStep,
+  fact: ReturnType<typeof factMaker>,
+  now: number,
+): readonly DraftedFact[] {
+  const hits = hitOf(reason, fact);
+  if (hits.length === 0 || !isPerdureError(reason)) return [];
+  const { provider, modelId } = model.model;
+  const call = { purpose: 'step' as const, ...key, model: model.name, provider, modelId, startedAt: now, endedAt: now };
+  const failure = { code: reason.code, message: reason.message };
+  return [...hits, fact('ModelCallFailed', { ...call, failure, retryable: false })];
 }
 
 /** An answer that no fact can hold. It would be no better another time. */

@@ -7,11 +7,10 @@ import { matches } from '../hooks/hook-matcher.js';
 import { askHooks } from '../hooks/run-hooks.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import type { ModelMessage } from '../invoke/language-model.js';
-import { recordAfterLlm } from '../invoke/budget.js';
 import { invokeModel } from '../invoke/model-invoker.js';
 import { draftFact, type DraftedFact } from '../session/fact-batch.js';
 import { currentTurn, type PendingChange, type SessionState } from '../session/session-state.js';
-import { admitModelCall, budgetCall, type ModelCall } from './admit-model-call.js';
+import { admitModelCall, breakOffWith, tellBudget, type ModelCall } from './admit-model-call.js';
 import { finishFailure } from './decider.js';
 import type { SessionWork } from './session-work.js';
 
@@ -69,12 +68,18 @@ export async function compactHistory(
     estimatedTokens: estimateTokens(request.messages.reduce((sum, message) => sum + sizeOfMessage(message), 0)),
     maxOutputTokens: undefined,
   };
-  const denied = await admitModelCall(modelCall, agent, work, context, fact);
-  if (denied !== undefined) {
-    const failures = denied.flatMap(({ payload }) => ('failure' in payload && payload.failure) || []);
-    return [...denied, fact('ChangeApplied', { changeId, ...(failures[0] && { failure: failures[0] }) })];
+  const admission = await admitModelCall(modelCall, agent, work, context, fact);
+  if (admission.status === 'denied') {
+    const { facts } = admission;
+    if (context.signal.aborted) return [];
+    const failures = facts.flatMap(({ payload }) => ('failure' in payload && payload.failure) || []);
+    return [...facts, fact('ChangeApplied', { changeId, ...(failures[0] && { failure: failures[0] }) })];
   }
-  const outcome = await invokeModel(invocation, context);
+  const { maxOutputTokens } = admission;
+  const settle = breakOffWith(admission.abortSignals, controller);
+  const outcome = await invokeModel({ ...invocation, request: { ...request, maxOutputTokens } }, context);
+  settle();
+  await tellBudget(modelCall, outcome, agent, context);
   if (outcome.status === 'aborted') return [];
   const { provider, modelId } = model;
   const { startedAt, endedAt } = outcome;
@@ -84,7 +89,6 @@ export async function compactHistory(
     return [fact('ModelCallFailed', { ...call, failure, retryable }), fact('ChangeApplied', { changeId, failure })];
   }
   const { parts, usage, finish } = outcome;
-  await recordAfterLlm(agent.parts.budgetGuard, budgetCall(modelCall, context), usage, context);
   const messageId = `${changeId}.summary`;
   const answered = fact('ModelAnswered', { ...call, messageId, parts: [...parts], usage, finish });
   const useless = summaryFailure(answerText(parts), finish);

@@ -20,6 +20,7 @@ export function invocationContextOf(
   // It is handed to code of plugins and hosts beside our own.
   return Object.freeze<InvocationContext>({
     sessionId: work.key.id,
+    rootSessionId: state.identity?.root ?? work.key.id,
     tenant: work.key.tenant,
     turnId,
     runId,

@@ -112,6 +112,7 @@ export const errorTable = {
   ),
   PERDURE_TOOL_UNKNOWN_OUTCOME: conflict('Whether the call of "{tool}" took effect is not known; it was not repeated.'),
   PERDURE_BUDGET_EXHAUSTED: refused('The budget of "{resource}" is exhausted: {reason}.', 429),
+  PERDURE_BUDGET_PRICE_UNKNOWN: refused('The budget of "{resource}" is limited and {reason}.'),
   PERDURE_INTERACTION_NOT_FOUND: caller('There is no interaction "{interaction}" in the session "{session}".', 404),
   PERDURE_INTERACTION_ANSWERED: conflict('The interaction "{interaction}" was answered by "{by}": {decision}.'),
   PERDURE_INTERACTION_CHANGED: conflict(

@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly limits?: AgentLimits;
   /** How many calls of the agent run at the same time in this process, by the lane of their tools. */
   readonly lanes?: Readonly<Record<string, LaneOptions>>;
-  /** Asked before every call of the agent's sessions, unless a session has one of its own. */
+  /** Asked before every call of the agent's sessions, unless a session has one of its own; plugins may bring more. */
   readonly budgetGuard?: BudgetGuard;
   /** How much of their runs the agent's sessions offer; all of them when absent. */
   readonly retentionLimits?: SessionRetentionLimits;
@@ -67,6 +67,11 @@ export interface SessionOptions extends Labels {
   readonly workspace?: string;
   /** Member by member in the place of the agent's, in this process. */
   readonly retentionLimits?: SessionRetentionLimits;
+  /**
+   * The session that this one works for, of the same tenant; it must exist. Recorded when the session is made and never
+   * changed: trees of sessions share a budget.
+   */
+  readonly parent?: string;
 }
 
 /** Makes sessions and runs them. */

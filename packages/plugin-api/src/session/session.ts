@@ -107,8 +107,8 @@ export interface Session {
   hookCount(): number;
 
   /**
-   * The session's own budget guard in the place of the agent's, in this process, from the next step on; `null` is none
-   * at all.
+   * The session's own budget guard in the place of the agent's, in this process, from the next step on; `null` is none.
+   * Guards of plugins are asked all the same.
    */
   setBudgetGuard(guard: BudgetGuard | null): void;
 
@@ -178,6 +178,10 @@ export interface SessionInfo {
   readonly id: string;
   readonly agentId: string;
   readonly workspace: string | null;
+  /** The session that this one works for. */
+  readonly parent: string | null;
+  /** The session at the top of the tree; this one when it has no parent. */
+  readonly root: string;
   readonly model: string | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;

@@ -3,6 +3,7 @@ import type { AgentParts } from '../../host/agent-view.js';
 import { digestOf } from '../../host/sha256.js';
 import { inOrder } from '../../hooks/run-hooks.js';
 import type { GateStep } from './gate-step.js';
+import { budgetGuards } from '../budget.js';
 import { budgetGate } from './budget-gate.js';
 import { readOnlyGate, recursionGate, repetitionGate } from './call-guards.js';
 import { permissionRequestGate, preToolUseGate } from './hook-gates.js';
@@ -30,7 +31,7 @@ export function gateSteps(parts: AgentParts): readonly GateStep[] {
     permissionRequestGate(at('permission_request')),
     approvalGate(parts),
     ...added('before-execution'),
-    budgetGate(parts.budgetGuard),
+    budgetGate(budgetGuards(parts)),
   ];
 }
 

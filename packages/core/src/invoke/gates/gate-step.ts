@@ -32,8 +32,8 @@ export interface GateResult {
   readonly permission?: PermissionDecision;
   /** A person is to be asked, later and perhaps elsewhere: the gates behind are passed after the answer. */
   readonly asks?: { readonly reason?: string; readonly suggestion?: string };
-  /** A limit that the call came near to or met. */
-  readonly hit?: PayloadOf<'BudgetThresholdHit'>;
+  /** Limits that the call came near to or met. */
+  readonly hits?: readonly PayloadOf<'BudgetThresholdHit'>[];
 }
 
 /** One check in the ordered list that every call passes. The first denial ends the list. */
@@ -43,12 +43,14 @@ export interface GateStep {
   /** Digest of what it decides by; empty when it decides by code alone. */
   readonly digest: string;
   /** Whether the gate has a say about this call. A waiting gate without one is passed without waiting. */
-  applies(call: GatedCall): boolean;
+  applies(call: GatedCall, context: GateContext): boolean;
   decide(call: GatedCall, context: GateContext): GateResult | Promise<GateResult>;
 }
 
 /** Where a gate decides. */
 export interface GateContext {
+  readonly rootSessionId: string;
+  readonly tenant: string | undefined;
   readonly signal: AbortSignal;
   /** What hooks are told of the session beside the call. */
   readonly subject: () => HookSubject;

@@ -1,0 +1,33 @@
+import { sessionStream, type FactRegistry, type PayloadOf, type SessionKey } from '@perdure/events';
+import type { EventStore } from '@perdure/plugin-api';
+import type { SessionIdentity } from '../session/session-state.js';
+import { sessionConfiguration } from './agent-options.js';
+
+/** Where a session is in its tree. */
+export interface TreePlace {
+  readonly parent: string;
+  readonly root: string;
+}
+
+/**
+ * The place of a session that works for another one, by the first fact of that one. Throws
+ * PERDURE_SESSION_CONFIGURATION when there is no such session of the same tenant.
+ */
+export async function placeUnder(
+  parent: string,
+  { tenant }: SessionKey,
+  { store, facts }: { readonly store: EventStore; readonly facts: FactRegistry },
+): Promise<TreePlace> {
+  const [first] = (await store.read(sessionStream({ tenant, id: parent }), { limit: 1 })).facts;
+  const read = first === undefined ? undefined : facts.read(first);
+  if (read?.type !== 'SessionCreated' || read.kind !== 'known') {
+    throw sessionConfiguration('parent', `there is no session "${parent}"`);
+  }
+  return { parent, root: (read.payload as PayloadOf<'SessionCreated'>).root ?? parent };
+}
+
+/** Throws PERDURE_SESSION_CONFIGURATION when a session that exists is said to have another parent than it has. */
+export function assertParent(parent: string | undefined, identity: SessionIdentity | undefined): void {
+  if (parent === undefined || identity === undefined || identity.parent === parent) return;
+  throw sessionConfiguration('parent', `the session has ${identity.parent === undefined ? 'none' : 'another one'}`);
+}
