@@ -97,8 +97,12 @@ export const requirements: readonly Requirement[] = [
     id: 'P10',
     promise: 'Budgets are reserved before a call over the whole tree of sessions, on any node, and survive restart.',
     due: 'control',
-    tests: [],
-    deferred: 'budget streams',
+    tests: [
+      'plugins/policy-budget/src/budget-state.test.ts',
+      'test/session/tree-budget.test.ts',
+      'test/faults/tree-budget.test.ts',
+    ],
+    deferred: 'nodes on several machines',
   },
   {
     id: 'P11',
@@ -161,8 +165,8 @@ export const requirements: readonly Requirement[] = [
     id: 'P17/control',
     promise: 'Servers, artifacts, budgets and relays refuse the sessions of another tenant.',
     due: 'control',
-    tests: [],
-    deferred: 'a server, budgets and relays',
+    tests: ['test/session/tree-budget.test.ts'],
+    deferred: 'a server and relays',
   },
   {
     id: 'P18',

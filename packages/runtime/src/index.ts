@@ -79,6 +79,8 @@ export type { Logger, Plugin, PluginLike, SlashCommand } from '@perdure/plugin-a
 // The default plugins and their neighbours, to configure or to use alone.
 export { modelOpenAiCompatible, openAiCompatibleModel } from '@perdure/model-openai-compatible';
 export type { OpenAiCompatibleModelOptions } from '@perdure/model-openai-compatible';
+export { policyBudget, readBudget, setBudget } from '@perdure/policy-budget';
+export type { BudgetReport, BudgetSetting, Prices } from '@perdure/policy-budget';
 export { createPermissionPolicy, parseRule, policyPermission } from '@perdure/policy-permission';
 export type { PermissionRules } from '@perdure/policy-permission';
 export { storeMemory } from '@perdure/store-memory';

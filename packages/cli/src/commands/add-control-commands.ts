@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
 import { withOutput, withPlace } from './command-options.js';
+import type { BudgetFlags } from './budget.js';
 import type { AnswerFlags } from './interactions.js';
 import type { SessionsFlags } from './sessions-flags.js';
 
-/** `interactions`, `approve`, `deny`, `runs` and `stop`: they need the store alone, whoever runs the session. */
+/** Commands that need the store alone, and work whoever runs the session. */
 export function addControlCommands(program: Command, context: CliContext, finish: Finish): void {
   const add = (command: Command): Command =>
     withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');
@@ -15,6 +16,12 @@ export function addControlCommands(program: Command, context: CliContext, finish
       finish(await showInteractions(context, session, flags));
     },
   );
+  add(program.command('budget <session>').description('what the tree of a session may use and has used'))
+    .option('--set <limits>', 'set limits: tokens=N,usd=N,calls=N,seconds=N; "none" takes one away')
+    .action(async (session: string, flags: BudgetFlags) => {
+      const { budgetCommand } = await import('./budget.js');
+      finish(await budgetCommand(context, session, flags));
+    });
   for (const [name, decision] of [
     ['approve', 'allow'],
     ['deny', 'deny'],

@@ -7,23 +7,30 @@ import { withAgent } from '../runtime/with-agent.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
 import { warnOfStoreInside } from '../runtime/store-place.js';
 import { nextCommands } from '../turn/next-commands.js';
+import { limitedSession, parseBudget } from '../sessions/session-budget.js';
 import { readPrompt } from '../turn/read-prompt.js';
 import { announceSession } from '../turn/turn-follower.js';
 
 export interface RunFlags extends PlaceFlags, RuleFlags, ModelFlags {
   readonly session?: string;
+  readonly budget?: string;
 }
 
 /** `perdure run`: one prompt, shown until its turn ends. */
 export async function runCommand(context: CliContext, prompt: string, flags: RunFlags): Promise<number> {
   const query = await readPrompt(prompt, context.screen.streams.input);
   const { session: sessionId } = flags;
+  const budget = flags.budget === undefined ? undefined : parseBudget(flags.budget);
   const settings =
     sessionId === undefined ? await resolveSettings(flags) : await settingsOfSession(context, { id: sessionId }, flags);
   await warnOfStoreInside(settings, context);
   const options = agentOptions(settings, flags, context.environment, true);
   return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
-    const session = agent.session(settings.workspace, sessionId === undefined ? {} : { sessionId });
+    const { workspace } = settings;
+    const session =
+      budget === undefined
+        ? agent.session(workspace, sessionId === undefined ? {} : { sessionId })
+        : await limitedSession(runtime, agent, sessionId, workspace, budget);
     requireModel(runtime, options, (await session.info()).model);
     await announceSession(context, session);
     const following = follower(session, nextCommands(session.id, flags));

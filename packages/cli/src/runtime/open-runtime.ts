@@ -1,7 +1,8 @@
-import { providedTokens, createRuntime, type PerdureRuntime } from '@perdure/runtime';
+import { providedTokens, createRuntime, policyBudget, type PerdureRuntime } from '@perdure/runtime';
 import {
   ARTIFACT_STORE,
   ASKER,
+  BUDGET_GUARDS,
   EVENT_STORE,
   FACTS,
   NODE_PRESENCE,
@@ -22,8 +23,10 @@ export async function openRuntime(
   added: readonly PluginLike[] = [],
 ): Promise<PerdureRuntime> {
   const { permissions, storePath, pluginRoot, plugins, config } = settings;
+  // A budget that was set in one process is kept by all; a configuration may bring it with prices.
+  const hasBudget = (await providedTokens(plugins, pluginRoot)).has(BUDGET_GUARDS.name);
   const runtime = await createRuntime({
-    plugins: [...plugins, ...added],
+    plugins: [...(hasBudget ? [] : [policyBudget]), ...plugins, ...added],
     pluginRoot,
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.

@@ -12,6 +12,9 @@ export const advice: Partial<Record<ErrorCode, string>> = {
   PERDURE_MODEL_UNAVAILABLE: 'Check the endpoint with `perdure doctor`.',
   PERDURE_MODEL_RATE_LIMITED: 'Try again later.',
   PERDURE_TURN_STEP_LIMIT: 'Go on with another prompt, or raise agent.limits.maxSteps in the configuration.',
+  PERDURE_BUDGET_EXHAUSTED:
+    'Look with `perdure budget SESSION`, and raise it with --set tokens=N (usd, calls, seconds).',
+  PERDURE_BUDGET_PRICE_UNKNOWN: 'Give the plugin @perdure/policy-budget of the configuration a price for the model.',
   PERDURE_SESSION_NOT_FOUND: 'List the sessions with `perdure sessions list`.',
   PERDURE_SESSION_BUSY: 'Wait for the turn to end, or go on with one that was left: perdure resume SESSION.',
   PERDURE_SESSION_OWNED: 'Wait for the node to end, or take the session from it: perdure resume SESSION --take-over.',

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { createRuntime } from '@perdure/core';
+import {
+  ARTIFACT_STORE,
+  definePlugin,
+  EVENT_STORE,
+  NODE_PRESENCE,
+  PERMISSION,
+  PROJECTION_STORE,
+  type TurnResult,
+} from '@perdure/plugin-api';
+import { policyBudget } from '@perdure/policy-budget';
+import { openSqliteStores } from '@perdure/store-sqlite';
+import { ScriptedModel } from '@perdure/testing';
+
+/** How a node of these tests is set up: as JSON in the first argument of its process. */
+export interface BudgetNodeOrder {
+  readonly folder: string;
+  readonly nodeId: string;
+  /** Milliseconds that a model call takes. */
+  readonly callMs: number;
+}
+
+/** What every answer is billed for. */
+export const BILLED = { inputTokens: 5_300, outputTokens: 700, totalTokens: 6_000 };
+/** Its request is estimated at about 5,000 tokens. */
+export const LONG_PROMPT = 'much '.repeat(4_000);
+export const MAX_OUTPUT = 1_000;
+
+/** Works until 60,000 tokens are used, one tool call a step. */
+const hungryModel = (callMs: number) =>
+  new ScriptedModel(({ toolResultsSince: { length } }) => {
+    const common = { usage: BILLED, delayMs: callMs };
+    return length < 9 ? { ...common, calls: [{ name: 'note', input: {} }] } : { ...common, text: 'all 60,000 used' };
+  });
+
+export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrder) {
+  const stores = definePlugin({
+    name: 'stores',
+    api: 1,
+    version: '1.0.0',
+    config: z.object({}),
+    provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
+    setup: async ({ provide }) => {
+      const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
+      provide(EVENT_STORE, opened.events);
+      provide(ARTIFACT_STORE, opened.artifacts);
+      provide(PROJECTION_STORE, opened.projections);
+      provide(NODE_PRESENCE, opened.presence);
+      provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
+      return { stop: () => opened.close() };
+    },
+  });
+  const runtime = await createRuntime({
+    plugins: [stores, { plugin: policyBudget, config: { maxOutputTokens: MAX_OUTPUT, minOutputTokens: MAX_OUTPUT } }],
+    env: { nodeId },
+    leaseTtlMs: 600_000,
+    closeGraceMs: 100,
+    logger: { log: () => undefined },
+  });
+  const note = { inputSchema: z.object({}), effect: 'read' as const, execute: () => 'noted' };
+  const agent = runtime.agent({ id: 'clerk', model: hungryModel(callMs), tools: { note } });
+  await agent.ready();
+  return { runtime, agent };
+}
+
+/** What a parent asks of a node in a process of its own: to run these sessions until their turns end. */
+export interface BudgetNodeRequest {
+  readonly id: number;
+  readonly do: 'send' | 'resume';
+  readonly sessions: readonly { readonly sessionId: string; readonly parent: string }[];
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const { agent } = await startBudgetNode(JSON.parse(process.argv[2]) as BudgetNodeOrder);
+  process.on('message', (request: BudgetNodeRequest) => {
+    Promise.all(request.sessions.map((place) => perform(request.do, place))).then(
+      (result) => process.send?.({ id: request.id, result }),
+      (error: Error) => process.send?.({ id: request.id, error: error.message }),
+    );
+  });
+  process.send({ ready: true });
+
+  async function perform(
+    what: BudgetNodeRequest['do'],
+    place: BudgetNodeRequest['sessions'][number],
+  ): Promise<TurnResult | undefined> {
+    if (what === 'send') return agent.session('', place).send(LONG_PROMPT);
+    const session = await agent.sessions.get(place.sessionId);
+    return (await session.resume())?.finished;
+  }
+}
