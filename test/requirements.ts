@@ -100,6 +100,7 @@ export const requirements: readonly Requirement[] = [
     tests: [
       'plugins/policy-budget/src/budget-state.test.ts',
       'test/session/tree-budget.test.ts',
+      'test/session/tree-budget-conflicts.test.ts',
       'test/faults/tree-budget.test.ts',
     ],
     deferred: 'nodes on several machines',
