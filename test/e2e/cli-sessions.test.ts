@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isFactIntact, sessionStream, type RecordedFact } from '@perdure/events';
+import { defaultPlugins } from '@perdure/runtime';
 import { openSqliteStores } from '@perdure/store-sqlite';
 import { scriptByRound, startModelServer, type ModelServer } from '@perdure/testing';
 import { hash } from 'node:crypto';
@@ -224,7 +225,7 @@ describe('upkeep', () => {
 
   test('plugins are listed from their manifests, and new ones begun', async () => {
     const listed = JSON.parse((await place.run(['plugins', 'list', '--json'])).out) as { name: string; kind: string }[];
-    expect(listed.map(({ name }) => name)).toEqual(['store-sqlite', 'tools-files', 'policy-permission']);
+    expect(listed.map(({ name }) => name)).toEqual(defaultPlugins.map(({ name }) => name));
     place.write('workspace/node_modules/@acme/tools-weather/package.json', '{"name":"x","perdure":{"api":1}}');
     place.write('workspace/node_modules/left-pad/package.json', '{"name":"left-pad"}');
     const more = await place.run(['plugins', 'list']);

@@ -33,7 +33,7 @@ const written = (): string => join(place.workspace, "it's new/a.txt");
 
 describe('perdure run', () => {
   test('prints the answer on standard output and what happened on standard error', async () => {
-    const ended = await place.run(['run', 'do it', ...model, '--allow', 'write']);
+    const ended = await place.run(['run', 'do it', ...model, '--allow', 'write', '--shell', 'off']);
     expect(ended.out).toBe('Let me look.\nThat is all.\n');
     expect(ended.error.split('\n')).toEqual([
       expect.stringMatching(/^session [0-9a-f-]{36}$/),
@@ -59,7 +59,7 @@ describe('perdure run', () => {
   });
 
   test('gives envelopes with --json, and the result at the end', async () => {
-    const { out, error, code } = await place.run(['run', 'do it', ...model, '--json', '--session', 's']);
+    const { out, error, code } = await place.run(['run', 'do it', ...model, '--json', '--session', 's', '--shell', 'off']);
     expect(code).toBe(0);
     expect(error).toBe('');
     const lines = jsonLines(out);

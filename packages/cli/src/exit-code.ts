@@ -32,7 +32,12 @@ const BUSY: readonly ErrorCode[] = [
   'PERDURE_STORE_CONTENDED',
 ];
 const DIFFERS: readonly ErrorCode[] = ['PERDURE_CHAIN_BROKEN', 'PERDURE_ANCHOR_MISMATCH', 'PERDURE_REPLAY_DIFFERS'];
-const SETTING: readonly ErrorCode[] = ['PERDURE_NOT_SUPPLIED', 'PERDURE_FACT_NEWER', 'PERDURE_PLUGIN_FAILED'];
+const SETTING: readonly ErrorCode[] = [
+  'PERDURE_NOT_SUPPLIED',
+  'PERDURE_FACT_NEWER',
+  'PERDURE_PLUGIN_FAILED',
+  'PERDURE_SANDBOX_UNAVAILABLE',
+];
 
 /** The exit code for what a command threw. */
 export function exitCodeOf(error: unknown): number {

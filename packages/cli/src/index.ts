@@ -1,2 +1,2 @@
 export { defineConfig } from './config/perdure-config.js';
-export type { AgentConfig, PerdureConfig } from './config/perdure-config.js';
+export type { AgentConfig, ApprovalMode, ApprovalsConfig, PerdureConfig } from './config/perdure-config.js';

@@ -3,9 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ASKER, definePlugin, isPerdureError, PERMISSION, type ErrorCode, type Plugin } from '@perdure/plugin-api';
+import {
+  ASKER,
+  definePlugin,
+  isPerdureError,
+  PERMISSION,
+  SANDBOX,
+  TOOLS,
+  type ErrorCode,
+  type Plugin,
+  type Sandbox,
+} from '@perdure/plugin-api';
 import { storeMemory } from '@perdure/store-memory';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
+import { toolsShell } from '@perdure/tools-shell';
 import { createRuntime } from './create-runtime.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-runtime-'));
@@ -54,18 +65,73 @@ describe('the default plugins', () => {
 
   test('each leaves its place to a plugin of the host', async () => {
     const all = await createRuntime({ storePath: newPath(), logger: silent });
-    expect(names(all)).toEqual(['store-sqlite', 'tools-files', 'policy-permission']);
+    const stores = ['store-sqlite', 'tools-files'];
+    const shell = ['sandbox-bubblewrap', 'tools-shell'];
+    expect(names(all)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell]);
     await all.dispose();
     const own = await createRuntime({ plugins: [denying, storeMemory], logger: silent });
-    expect(names(own)).toEqual(['tools-files', 'denying', 'store-memory']);
+    expect(names(own)).toEqual(['tools-files', 'policy-approval', ...shell, 'denying', 'store-memory']);
     await own.dispose();
     const more = await createRuntime({
       storePath: newPath(),
       logger: silent,
       plugins: [plugin('asking', [ASKER], () => ({}))],
     });
-    expect(names(more)).toEqual(['store-sqlite', 'tools-files', 'policy-permission', 'asking']);
+    expect(names(more)).toEqual([...stores, 'policy-permission', ...shell, 'asking']);
     await more.dispose();
+    const brought = await createRuntime({
+      storePath: newPath(),
+      logger: silent,
+      plugins: [{ plugin: toolsShell, config: { mode: 'unrestricted' } }],
+    });
+    expect(names(brought)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell]);
+    await brought.dispose();
+  });
+
+  test('are left out when their option is off', async () => {
+    const runtime = await createRuntime({ storePath: newPath(), logger: silent, approvals: 'off', shell: 'off' });
+    expect(names(runtime)).toEqual(['store-sqlite', 'tools-files', 'policy-permission']);
+    await runtime.dispose();
+  });
+
+  test('offer commands where a sandbox works, and else no tool', async () => {
+    const workspace = mkdtempSync(join(folder, 'workspace-'));
+    const offered = async (usable: boolean): Promise<readonly string[]> => {
+      const sandbox: Sandbox = {
+        id: 'own',
+        preflight: () => Promise.resolve({ usable, issues: [] }),
+        start: () => Promise.reject(new Error('nothing is run')),
+      };
+      const own = plugin('own', [SANDBOX], ({ provide }) => {
+        provide(SANDBOX, sandbox);
+        return {};
+      });
+      const runtime = await createRuntime({ storePath: newPath(), logger: silent, plugins: [own] });
+      const sources = runtime.services.container.get(TOOLS);
+      const tools = sources.flatMap((source) => Object.keys(source.tools({ workspace })));
+      await runtime.dispose();
+      return tools;
+    };
+    expect(await offered(true)).toContain('shell_exec');
+    expect(await offered(false)).not.toContain('shell_exec');
+  });
+
+  test('have a call that the rules leave open wait for an answer', async () => {
+    const call = { name: 'write', input: { file_path: 'a.txt', content: 'hi' } };
+    const model = new ScriptedModel(scriptByRound([{ calls: [call] }, { text: 'written' }]));
+    const workspace = mkdtempSync(join(folder, 'workspace-'));
+    const runtime = await createRuntime({ storePath: newPath(), logger: silent });
+    const session = await runtime.agent({ id: 'clerk', model, workspace }).sessions.create();
+    const turn = await session.prompt('write it');
+    for (;;) {
+      const [asked] = await session.interactions();
+      if (asked !== undefined) {
+        await session.respond({ id: asked.id, decision: 'allow', by: 'ada' });
+        break;
+      }
+    }
+    expect(await turn.finished).toMatchObject({ status: 'completed', text: 'written' });
+    await runtime.dispose();
   });
 
   test('take no option for one whose place is taken', async () => {
@@ -75,6 +141,13 @@ describe('the default plugins', () => {
     await expect(createRuntime({ plugins: [storeMemory], storePath: newPath() })).rejects.toSatisfy(
       refusal('PERDURE_CONFIGURATION', 'storePath'),
     );
+    const asking = plugin('asking', [ASKER], () => ({}));
+    await expect(createRuntime({ plugins: [asking], approvals: {} })).rejects.toSatisfy(
+      refusal('PERDURE_CONFIGURATION', 'approvals'),
+    );
+    await expect(createRuntime({ plugins: [toolsShell], shell: {} })).rejects.toSatisfy(
+      refusal('PERDURE_CONFIGURATION', 'shell'),
+    );
   });
 });
 
@@ -82,6 +155,17 @@ describe('a runtime does not start', () => {
   test('with a bad rule, and names its place', async () => {
     const options = { storePath: newPath(), permissions: { allow: ['read', 'write('] }, logger: silent };
     await expect(createRuntime(options)).rejects.toSatisfy(refusal('PERDURE_CONFIGURATION', 'permissions.allow[1]'));
+  });
+
+  test.each<[string, object]>([
+    ['approvals.expiresInMs', { approvals: { expiresInMs: 0 } }],
+    ['shell.timeoutMs', { shell: { timeoutMs: 0 } }],
+    ['shell', { shell: 'on' }],
+  ])('with an option that is not valid, and names %s', async (field, more) => {
+    const start = createRuntime({ storePath: newPath(), logger: silent, ...more });
+    await expect(start).rejects.toSatisfy(
+      (error) => isPerdureError(error, 'PERDURE_CONFIGURATION') && String(error.data['field']).startsWith(field),
+    );
   });
 
   test('with a store that cannot be opened, and says why', async () => {

@@ -1,6 +1,6 @@
 import { createRuntime as createBareRuntime, type PerdureRuntime } from '@perdure/core';
 import { isPerdureError, PerdureError } from '@perdure/plugin-api';
-import { chooseDefaults, type DefaultPlugin } from './default-plugins.js';
+import { chooseDefaults, optionOf, type DefaultPlugin } from './default-plugins.js';
 import { providedTokens } from './provided-tokens.js';
 import type { RuntimeOptions } from './runtime-options.js';
 
@@ -15,9 +15,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Perdu
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw invalid('options', 'they are an object');
   if (!Array.isArray(options.plugins ?? [])) throw invalid('plugins', 'it is a list');
-  const { storePath, permissions, ...rest } = options;
+  const { storePath, permissions, approvals, shell, ...rest } = options;
   const { plugins = [], pluginRoot = process.cwd() } = options;
-  const defaults = chooseDefaults({ storePath, permissions }, await providedTokens(plugins, pluginRoot));
+  const provided = await providedTokens(plugins, pluginRoot);
+  const defaults = chooseDefaults({ storePath, permissions, approvals, shell }, { plugins, provided });
   try {
     return await createBareRuntime({ ...rest, plugins: [...defaults, ...plugins] });
   } catch (error) {
@@ -27,13 +28,19 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Perdu
 
 /** What failed in a default plugin is told as the host configured it: by the plugin's own error and the option. */
 function asOption(error: unknown, defaults: readonly DefaultPlugin[]): unknown {
-  if (!isPerdureError(error, 'PERDURE_PLUGIN_FAILED') || !isPerdureError(error.cause)) return error;
-  const failed = error.data['plugin'];
+  if (!isPerdureError(error)) return error;
+  const failed = String(error.data['plugin']);
   if (!defaults.some(({ plugin }) => plugin.name === failed)) return error;
+  const option = optionOf[failed];
   const { cause } = error;
+  if (error.code === 'PERDURE_PLUGIN_INVALID' && option !== undefined) {
+    const field = String(error.data['field']).replace(/^config/, option);
+    return new PerdureError('PERDURE_CONFIGURATION', { field, reason: String(error.data['reason']) }, { cause: error });
+  }
+  if (error.code !== 'PERDURE_PLUGIN_FAILED' || !isPerdureError(cause)) return error;
   if (failed !== 'policy-permission' || cause.code !== 'PERDURE_CONFIGURATION') return cause;
   const { field = '', reason = '' } = cause.data;
-  return new PerdureError('PERDURE_CONFIGURATION', { field: `permissions.${field}`, reason }, { cause });
+  return new PerdureError('PERDURE_CONFIGURATION', { field: `${option}.${field}`, reason }, { cause });
 }
 
 function invalid(field: string, reason: string): PerdureError {

@@ -1,5 +1,6 @@
 export { createRuntime } from './create-runtime.js';
 export { defaultPlugins } from './default-plugins.js';
+export { includesPlugin } from './includes-plugin.js';
 export { providedTokens } from './provided-tokens.js';
 export type { RuntimeOptions } from './runtime-options.js';
 
@@ -61,6 +62,7 @@ export type {
 
 // What a host writes plugins of its own with.
 export {
+  APPROVAL,
   ASKER,
   COMMANDS,
   definePlugin,
@@ -71,6 +73,7 @@ export {
   MODELS,
   PERMISSION,
   REDACTORS,
+  SANDBOX,
   SYSTEM_BLOCKS,
   TOOLS,
 } from '@perdure/plugin-api';
@@ -79,11 +82,16 @@ export type { Logger, Plugin, PluginLike, SlashCommand } from '@perdure/plugin-a
 // The default plugins and their neighbours, to configure or to use alone.
 export { modelOpenAiCompatible, openAiCompatibleModel } from '@perdure/model-openai-compatible';
 export type { OpenAiCompatibleModelOptions } from '@perdure/model-openai-compatible';
+export { approvalPolicy, policyApproval } from '@perdure/policy-approval';
+export type { ApprovalOptions } from '@perdure/policy-approval';
 export { policyBudget, readBudget, setBudget } from '@perdure/policy-budget';
 export type { BudgetReport, BudgetSetting, Prices } from '@perdure/policy-budget';
 export { createPermissionPolicy, parseRule, policyPermission } from '@perdure/policy-permission';
 export type { PermissionRules } from '@perdure/policy-permission';
+export { createBubblewrapSandbox, sandboxBubblewrap } from '@perdure/sandbox-bubblewrap';
 export { storeMemory } from '@perdure/store-memory';
 export { defaultDriver, defaultPath as defaultStorePath, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
 export type { SqliteStores, SqliteStoresOptions } from '@perdure/store-sqlite';
 export { fileTools, toolsFiles } from '@perdure/tools-files';
+export { toolsShell } from '@perdure/tools-shell';
+export type { ShellOptions } from '@perdure/tools-shell';

@@ -1,3 +1,4 @@
 export { approvalPolicy } from './approval-policy.js';
 export type { ApprovalSettings } from './approval-policy.js';
+export type { ApprovalOptions } from './policy-approval.js';
 export { policyApproval, policyApproval as default } from './policy-approval.js';

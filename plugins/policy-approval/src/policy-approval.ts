@@ -14,6 +14,8 @@ const config = z.strictObject({
   onExpiry: z.enum(['allow', 'deny']).default('deny'),
 });
 
+export type ApprovalOptions = z.input<typeof config>;
+
 /** Has people asked about calls that the permission rules leave open. */
 export const policyApproval = definePlugin({
   name: 'policy-approval',

@@ -27,7 +27,8 @@ test.each([
   { environment: ['LD_PRELOAD'] },
   { environment: ['A=B'] },
   { variables: { A: 'b\0' } },
-  { hidden: ['/absolute'] },
+  { hidden: ['/absolute/'] },
+  { hidden: ['/a/../b'] },
   { hidden: ['../outside'] },
   { hidden: ['.'] },
   { hidden: ['a/../b'] },
@@ -41,6 +42,7 @@ test.each([
   expect(accepts(given)).toBe(false);
 });
 
-test('paths that are hidden are of the workspace', () => {
+test('paths that are hidden are of the workspace, or absolute', () => {
+  expect(accepts({ hidden: ['/var/lib/perdure.db'] })).toBe(true);
   expect(accepts({ hidden: ['.state', 'packages/app/.env'] })).toBe(true);
 });

@@ -15,11 +15,11 @@ const variableName = z
   .refine((name) => !name.startsWith('LD_'), 'variables of the loader are not handed in')
   .refine((name) => !SECRET_NAME.test(name), 'a variable that is named as secrets are is not handed in');
 
-const workspacePath = z
+const hiddenPath = z
   .string()
   .refine(
-    (path) => path !== '' && !isAbsolute(path) && normalize(path) === path && !/^\.\.?(?:\/|$)|\/$|\0/.test(path),
-    'must be a path in the workspace, such as .state',
+    (path) => path !== '' && normalize(path) === path && !/^\.\.?(?:\/|$)|\/$|\0/.test(path),
+    'must be a path in the workspace, such as .state, or an absolute one',
   );
 
 const amount = z.int().positive();
@@ -50,8 +50,13 @@ export const shellConfiguration = z
     environment: z.array(variableName).default([]),
     /** Further variables and their values. */
     variables: z.record(variableName, z.string().regex(/^[^\0]*$/, 'must not contain a NUL character')).default({}),
-    /** Files and folders of workspaces that commands in the sandbox cannot see, as paths in the workspace. */
-    hidden: z.array(workspacePath).default([]),
+    /** What becomes of the tool where no sandbox can be used: it is there and refuses, or there is none. */
+    withoutSandbox: z.enum(['refuse', 'leave-out']).default('refuse'),
+    /**
+     * Files and folders that commands in the sandbox cannot see: paths in each workspace, or absolute paths, which are
+     * hidden in the workspaces that they are in.
+     */
+    hidden: z.array(hiddenPath).default([]),
     /** Time for a command that asks for none, and the most that one can ask for. */
     timeoutMs: amount.default(2 * MINUTE),
     maxTimeoutMs: amount.max(24 * 60 * MINUTE).default(10 * MINUTE),

@@ -1,3 +1,4 @@
+export type { ShellOptions } from './configuration.js';
 export { isShellFailure } from './failure.js';
 export type { ShellErrorCode, ShellFailure } from './failure.js';
 export { shellTools } from './shell-tools.js';

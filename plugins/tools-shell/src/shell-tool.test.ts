@@ -25,7 +25,8 @@ describe('a command that is to be closed in', () => {
     const { workspace } = temporaryWorkspace();
     mkdirSync(join(workspace, 'src'));
     const sandbox = unusableSandbox();
-    const options = { hidden: ['.state'], variables: { CI: '1' }, limits: { processes: 7 }, shell: '/bin/bash' };
+    const hidden = ['.state', join(workspace, 's.db'), '/elsewhere/s.db', workspace, `${workspace}-other/s.db`];
+    const options = { hidden, variables: { CI: '1' }, limits: { processes: 7 }, shell: '/bin/bash' };
     const working_directory = join(workspace, 'src');
     await failure(shellToolOf(options, workspace, sandbox), { command, working_directory });
     expect(sandbox.asked).toMatchObject([
@@ -34,7 +35,7 @@ describe('a command that is to be closed in', () => {
         workspace,
         workingDirectory: join(workspace, 'src'),
         environment: { CI: '1' },
-        hidden: [join(workspace, '.state')],
+        hidden: [join(workspace, '.state'), join(workspace, 's.db')],
         limits: { processes: 7, cpuSeconds: 600 },
       },
     ]);

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { PerdureError, type Sandbox, type Tool, type ToolContext } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { commandEnvironment } from './command/command-environment.js';
@@ -91,7 +92,9 @@ export function shellTool(setting: ShellToolSetting): Tool {
         signal,
         outputBytes: config.outputBytes,
       });
-      return commandOutput(result);
+      // The record of the call says by itself that nothing closed it in.
+      const outside = input.sandbox === 'unrestricted' ? { sandbox: input.sandbox } : {};
+      return { ...outside, ...commandOutput(result) };
     },
   };
 }
@@ -104,7 +107,10 @@ async function start(setting: ShellToolSetting, input: ShellInput, folder: strin
   if (sandbox === undefined) {
     throw new PerdureError('PERDURE_SANDBOX_UNAVAILABLE', { reason: 'no plugin provides a sandbox' });
   }
-  const hidden = config.hidden.map((path) => `${workspace === '/' ? '' : workspace}/${path}`);
+  const root = workspace === '/' ? '/' : `${workspace}/`;
+  const hidden = config.hidden
+    .map((path) => (isAbsolute(path) ? path : `${root}${path}`))
+    .filter((path) => path.startsWith(root) && path !== root);
   const { limits } = config;
   return sandbox.start({ argv, workspace, workingDirectory: folder, environment, hidden, limits });
 }

@@ -1,4 +1,4 @@
-import { definePlugin, SANDBOX, TOOLS } from '@perdure/plugin-api';
+import { definePlugin, LOGGER, SANDBOX, TOOLS, type Tools, type ToolSource } from '@perdure/plugin-api';
 import { shellConfiguration } from './configuration.js';
 import { shellTools } from './shell-tools.js';
 import { version } from './version.js';
@@ -10,11 +10,21 @@ export const toolsShell = definePlugin({
   version,
   config: shellConfiguration.prefault({}),
   provides: [TOOLS],
-  // Without a sandbox the tool is there and refuses: a session must not change its tools with the machine.
-  wants: [SANDBOX],
+  wants: [SANDBOX, LOGGER],
   setup: ({ config, find, provide }) => {
     const sandbox = find(SANDBOX);
-    provide(TOOLS, { name: 'tools-shell', tools: ({ workspace }) => shellTools({ workspace, sandbox, config }) });
-    return {};
+    const mayLeaveOut = config.mode === 'safe' && config.withoutSandbox === 'leave-out';
+    let isOffered = !mayLeaveOut;
+    const tools = ({ workspace }: Parameters<ToolSource['tools']>[0]): Tools =>
+      isOffered ? shellTools({ workspace, sandbox, config }) : {};
+    provide(TOOLS, { name: 'tools-shell', tools });
+    return {
+      // Found out once: the tools of a session do not change while its runtime goes on.
+      start: async () => {
+        if (!mayLeaveOut) return;
+        isOffered = (await sandbox?.preflight())?.usable === true;
+        if (!isOffered) find(LOGGER)?.log('warn', 'There is no tool for commands: no sandbox can be used here.');
+      },
+    };
   },
 });

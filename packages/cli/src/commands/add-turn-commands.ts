@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
-import { withModel, withOutput, withPlace, withRules } from './command-options.js';
+import { withApprovals, withModel, withOutput, withPlace, withRules } from './command-options.js';
 import type { ResumeFlags } from './resume.js';
 import type { RunFlags } from './run.js';
 
@@ -25,5 +25,5 @@ export function addTurnCommands(program: Command, context: CliContext, finish: F
       const { resumeSession } = await import('./resume.js');
       finish(await resumeSession(context, session, flags));
     });
-  for (const command of [run, resume]) withOutput(withRules(withModel(withPlace(command))));
+  for (const command of [run, resume]) withOutput(withApprovals(withRules(withModel(withPlace(command)))));
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 
 /** Options of every command that looks at a store or a configuration. */
 export function withPlace(command: Command): Command {
@@ -18,7 +18,24 @@ export function withModel(command: Command): Command {
 export function withRules(command: Command): Command {
   return command
     .option('--allow <rule>', 'allow calls, such as "write(src/**)"; may be repeated', collect, [])
-    .option('--deny <rule>', 'deny calls; may be repeated', collect, []);
+    .option('--deny <rule>', 'deny calls; may be repeated', collect, [])
+    .addOption(
+      new Option(
+        '--shell <mode>',
+        'a tool for commands, in a sandbox (default: safe where a sandbox works, else off)',
+      ).choices(['safe', 'off']),
+    );
+}
+
+/** What becomes of calls that the rules leave open, in commands that run turns. */
+export function withApprovals(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--approvals <how>',
+      'calls that the rules leave open: ask here, wait for an answer from anywhere, or deny ' +
+        '(default: ask at a terminal, else deny)',
+    ).choices(['ask', 'wait', 'deny']),
+  );
 }
 
 /** Options of output, which all commands have. They are read before the command line is. */

@@ -7,6 +7,7 @@ import { acceptLoss } from '../doctor/accept-loss.js';
 import { checkConfigFile, checkPlugins, checkRules } from '../doctor/check-config.js';
 import { checkNode, checkRipgrep, checkSqlite } from '../doctor/check-machine.js';
 import { checkModel } from '../doctor/check-model.js';
+import { checkSandbox } from '../doctor/check-sandbox.js';
 import { checkStateFolder, checkStore } from '../doctor/check-store.js';
 import { failed, ok, type Check } from '../doctor/check.js';
 import { exitCodes } from '../exit-code.js';
@@ -52,6 +53,7 @@ async function* runChecks(context: CliContext, flags: DoctorFlags): AsyncGenerat
   yield plugins;
   if (plugins.level === 'fail') return;
   yield await checkRules(settings);
+  yield await checkSandbox(settings);
   const provider = (await providedTokens(settings.plugins, settings.pluginRoot)).get(EVENT_STORE.name);
   if (provider === undefined) {
     const file = storeFile(settings, context.environment);

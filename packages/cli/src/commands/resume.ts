@@ -1,4 +1,4 @@
-import type { ResumeOptions, Session, TurnHandle } from '@perdure/plugin-api';
+import type { Interaction, ResumeOptions, Session, TurnHandle } from '@perdure/plugin-api';
 import type { RuntimeAgent } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { agentOptions } from '../config/agent-options.js';
@@ -11,7 +11,7 @@ import { withAgent } from '../runtime/with-agent.js';
 import { settingsOfSession } from '../sessions/session-settings.js';
 import { jsonText } from '../terminal/json-text.js';
 import { visible } from '../terminal/visible.js';
-import { nextCommands } from '../turn/next-commands.js';
+import { nextCommands, type NextCommands } from '../turn/next-commands.js';
 import { announceSession } from '../turn/turn-follower.js';
 import { waitForOwner } from '../turn/wait-for-owner.js';
 
@@ -27,17 +27,22 @@ export async function resumeSession(
     sessionId === undefined ? await resolveSettings(flags) : await settingsOfSession(context, { id: sessionId }, flags);
   await warnOfStoreInside(settings, context);
   const options = agentOptions(settings, flags, context.environment, true);
-  return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
+  return withAgent(context, settings, options, async ({ runtime, agent, follower, approvals }) => {
     const session = await findUnfinished(agent, sessionId, settings);
     if (session === undefined) return nothingToDo(context, `There is no unfinished session of ${settings.workspace}.`);
     const { cursor, turn, model } = await session.info();
     if (turn === null) return nothingToDo(context, `The session ${session.id} has no turn that did not end.`);
     requireModel(runtime, options, model);
     await announceSession(context, session);
+    const commands = nextCommands(session.id, flags);
+    const waiting = await session.interactions();
+    const mayWait = approvals === 'wait' || approvals === 'plugin';
+    if (waiting.length > 0 && !mayWait) return leaveWaiting(context, waiting, commands);
+    if (!context.json) await showWaiting(context, waiting, commands);
     // As long as another process has the session, a Ctrl-C ends the wait and not the turn.
     const handle = await take(session, flags, context, runtime.services.config.leaseTtlMs);
     if (handle === null) return nothingToDo(context, `The turn of the session ${session.id} has ended meanwhile.`);
-    return follower(session, nextCommands(session.id, flags)).follow({
+    return follower(session, commands).follow({
       events: session.events({ from: cursor }),
       isEnd: ({ type, payload, metadata }) => {
         if (type === 'agent_end' || type === 'error') return payload['turn_id'] === handle.id;
@@ -88,6 +93,35 @@ async function findUnfinished(
     cursor = page.nextCursor;
   } while (cursor !== null);
   return undefined;
+}
+
+/** Somebody was asked durably, and a process that may not wait has nothing to do before the answer. */
+async function leaveWaiting(
+  context: CliContext,
+  waiting: readonly Interaction[],
+  commands: NextCommands,
+): Promise<number> {
+  const { screen, json } = context;
+  const { resume } = commands;
+  const message = `The turn waits for ${waiting.length === 1 ? 'an answer' : `${waiting.length} answers`}.`;
+  const ids = waiting.map(({ id }) => id);
+  const exitCode = exitCodes.failed;
+  if (json) {
+    await screen.out.line(jsonText({ result: { status: 'waiting', message, interactions: ids, resume, exitCode } }));
+    return exitCode;
+  }
+  await screen.note(message);
+  await showWaiting(context, waiting, commands);
+  await screen.note(`to go on: ${visible(resume)}, or wait here with --approvals wait`);
+  return exitCode;
+}
+
+async function showWaiting(
+  { screen }: CliContext,
+  waiting: readonly Interaction[],
+  { approve }: NextCommands,
+): Promise<void> {
+  for (const { id } of waiting) await screen.note(`  ${visible(approve)} ${visible(id)}   (or perdure deny)`);
 }
 
 async function nothingToDo({ screen, json }: CliContext, message: string): Promise<number> {

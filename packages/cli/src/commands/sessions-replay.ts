@@ -1,12 +1,20 @@
 import { sessionStream, type SessionKey } from '@perdure/events';
 import { loadSession } from '@perdure/core';
-import { PerdureError, type AgentOptions, type Asker, type PermissionPolicy } from '@perdure/plugin-api';
-import { stateHash, type Governance, type PerdureRuntime, type ReplayReport } from '@perdure/runtime';
+import { PerdureError, TOOLS, type AgentOptions, type Asker, type PermissionPolicy } from '@perdure/plugin-api';
+import {
+  approvalPolicy,
+  stateHash,
+  toolsShell,
+  type Governance,
+  type PerdureRuntime,
+  type ReplayReport,
+} from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { agentOptions, DEFAULT_AGENT } from '../config/agent-options.js';
 import type { ModelFlags } from '../config/model-endpoint.js';
-import type { RuleFlags } from '../config/settings.js';
+import type { RuleFlags, Settings } from '../config/settings.js';
 import { exitCodes } from '../exit-code.js';
+import { approvalWay } from '../runtime/approval-way.js';
 import { openRuntime } from '../runtime/open-runtime.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { recordedModels, recordedPolicies, recordedSetups } from '../sessions/recorded-setup.js';
@@ -31,9 +39,14 @@ interface Replayed {
 export async function sessionsReplay(context: CliContext, id: string, flags: SessionsReplayFlags): Promise<number> {
   const key = sessionKey(id, flags);
   const settings = await settingsToReplay(context, key, flags);
-  const runtime = await openRuntime(settings, context.logger);
+  const { mode: way } = await approvalWay(settings, context);
+  // Whether this machine has a sandbox says nothing about the one that the session ran on.
+  const shell = settings.shell === 'off' ? settings.shell : { ...settings.shell, withoutSandbox: 'refuse' as const };
+  const approvals = way === 'plugin' ? undefined : 'off';
+  const runtime = await openRuntime({ ...settings, shell }, context.logger, { approvals });
   try {
-    const result = await replay(runtime, key, agentOptions(settings, flags, context.environment, false), flags);
+    const options = agentOptions(settings, flags, context.environment, false);
+    const result = await replay(runtime, key, options, settings, flags);
     await show(context, result);
     assertSame(id, result);
     return exitCodes.completed;
@@ -46,6 +59,7 @@ async function replay(
   runtime: PerdureRuntime,
   key: SessionKey,
   options: AgentOptions,
+  settings: Settings,
   flags: SessionsReplayFlags,
 ): Promise<Replayed> {
   const { agentId } = await requireRecorded(runtime, key);
@@ -58,21 +72,30 @@ async function replay(
   const models = { ...recorded, ...options.models };
   const tenant = key.tenant === undefined ? {} : { tenant: key.tenant };
   const agent = runtime.agent({ model: Object.keys(recorded)[0] ?? '', ...options, id: agentId, ...tenant, models });
-  const report = await agent.replay(key.id, governanceOf(flags.recordedRules === true ? recordedPolicies(setups) : []));
+  const policies = flags.recordedRules === true ? recordedPolicies(setups) : [];
+  const report = await agent.replay(key.id, governanceOf(runtime, settings, policies));
   const { store, facts } = runtime.services;
   const verify = flags.verify === true;
   const loaded = verify ? stateHash((await loadSession(store, sessionStream(key), facts)).state) : undefined;
   return { report, replayed: stateHash(report.state), loaded };
 }
 
-/** A run at a terminal had someone to ask, which is part of what governed it; one in a pipe had nobody. */
-function governanceOf(policies: readonly PermissionPolicy[]): readonly Governance[] {
+/**
+ * What governed the runs of a session: one at a terminal had someone to ask, one in a pipe had nobody, a third waited
+ * for answers; and some machines had a shell, and others none.
+ */
+function governanceOf(
+  runtime: PerdureRuntime,
+  { approvals: { mode: _, onExpiry = 'deny', ...expiry } }: Settings,
+  policies: readonly PermissionPolicy[],
+): readonly Governance[] {
   const asker: Asker = { ask: () => Promise.resolve('deny') };
-  const recorded = policies.flatMap((permission) => [
-    { permission, asker: undefined },
-    { permission, asker },
-  ]);
-  return [{ asker: undefined }, { asker }, ...recorded];
+  const waiting = approvalPolicy({ mode: 'ask', onExpiry, ...expiry });
+  const asked: readonly Governance[] = [{ asker: undefined }, { asker }, { approval: waiting }];
+  const recorded = policies.flatMap((permission) => asked.map((ways) => ({ permission, ...ways })));
+  const all = [...asked, ...recorded];
+  const toolSources = runtime.services.container.get(TOOLS).filter(({ name }) => name !== toolsShell.name);
+  return [{}, ...all, { toolSources }, ...all.map((governance) => ({ ...governance, toolSources }))];
 }
 
 function assertSame(session: string, { report, replayed, loaded }: Replayed): void {

@@ -51,6 +51,15 @@ const data = {
   permissions: z
     .strictObject({ allow: rules, deny: rules, ask: rules, default: z.enum(['ask', 'deny', 'allow']).optional() })
     .optional(),
+  // Its members are the plugin's, which checks them when it is set up.
+  shell: z.record(name, z.unknown()).optional(),
+  approvals: z
+    .strictObject({
+      mode: z.enum(['ask', 'wait', 'deny']).optional(),
+      expiresInMs: count,
+      onExpiry: z.enum(['allow', 'deny']).optional(),
+    })
+    .optional(),
   store: z.strictObject({ path: name.optional() }).optional(),
   baseUrl: name.optional(),
   modelId: name.optional(),

@@ -1,6 +1,6 @@
 import type { AgentOptions } from '@perdure/plugin-api';
 import type { PluginLike } from '@perdure/plugin-api';
-import type { PermissionRules } from '@perdure/runtime';
+import type { ApprovalOptions, PermissionRules, ShellOptions } from '@perdure/runtime';
 
 /** What `perdure.config.ts`, `.mjs` or `.json` says. In JSON there are no instances, tools or secrets. */
 export interface PerdureConfig {
@@ -9,6 +9,10 @@ export interface PerdureConfig {
   readonly plugins?: readonly PluginLike[];
   /** Rules for tool calls. Lists that are given replace those of the default policy. */
   readonly permissions?: PermissionRules;
+  /** How commands are run; see `@perdure/tools-shell`. In the sandbox where there is one, when absent. */
+  readonly shell?: ShellOptions;
+  /** What becomes of calls that the rules leave open. */
+  readonly approvals?: ApprovalsConfig;
   /** Values that models, facts, streams and logs must never see, by the name they are referred to by. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** `path` is the database file of the sessions, taken from the folder of the configuration. */
@@ -18,6 +22,17 @@ export interface PerdureConfig {
   readonly modelId?: string;
   /** The environment variable with the endpoint's key; `PERDURE_API_KEY` when absent. */
   readonly apiKeyEnv?: string;
+}
+
+/**
+ * `ask`: the person at the terminal is asked; without one, the call is denied. `wait`: the turn waits until somebody
+ * answers from any process. `deny`: the call is denied.
+ */
+export type ApprovalMode = 'ask' | 'wait' | 'deny';
+
+/** The `mode` is `ask` when absent. A request that waits expires only when `expiresInMs` is given. */
+export interface ApprovalsConfig extends Pick<ApprovalOptions, 'expiresInMs' | 'onExpiry'> {
+  readonly mode?: ApprovalMode;
 }
 
 /** The agent. Its `id` is `perdure` when absent; sessions belong to the agent that made them. */

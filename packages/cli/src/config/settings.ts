@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { PerdureError, type PluginLike } from '@perdure/plugin-api';
-import { policyPermission, type PermissionRules } from '@perdure/runtime';
+import { policyPermission, type PermissionRules, type ShellOptions } from '@perdure/runtime';
 import { checkRule } from './check-config.js';
 import { findConfig } from './find-config.js';
 import { loadConfig } from './load-config.js';
-import type { PerdureConfig } from './perdure-config.js';
+import type { ApprovalMode, ApprovalsConfig, PerdureConfig } from './perdure-config.js';
 
 /** What the command line says, as far as several commands share it. */
 export interface PlaceFlags {
@@ -14,9 +14,12 @@ export interface PlaceFlags {
   readonly store?: string;
 }
 
+/** What may be done: rules, commands, and who is asked. */
 export interface RuleFlags {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
+  readonly shell?: 'safe' | 'off';
+  readonly approvals?: ApprovalMode;
 }
 
 /** Command line and configuration file together. */
@@ -30,6 +33,11 @@ export interface Settings {
   readonly plugins: readonly PluginLike[];
   readonly permissions: PermissionRules | undefined;
   readonly storePath: string | undefined;
+  readonly shell: ShellOptions | 'off';
+  readonly approvals: ApprovalsConfig;
+  /** What of both the command line says itself. */
+  readonly shellFlag: RuleFlags['shell'];
+  readonly approvalsFlag: RuleFlags['approvals'];
 }
 
 /** Throws PERDURE_CONFIGURATION that names the field, and the file when it is the file's. */
@@ -48,6 +56,21 @@ export async function resolveSettings(flags: PlaceFlags & RuleFlags): Promise<Se
     plugins: config.plugins ?? [],
     permissions,
     storePath: flags.store === undefined ? fromFile : resolve(flags.store),
+    shell: shellOf(config, configFile, flags),
+    approvals: { ...config.approvals, ...(flags.approvals === undefined ? {} : { mode: flags.approvals }) },
+    shellFlag: flags.shell,
+    approvalsFlag: flags.approvals,
+  };
+}
+
+/** A command that could change the configuration would be code that the next run trusts. */
+function shellOf({ shell = {} }: PerdureConfig, configFile: string | undefined, flags: RuleFlags): ShellOptions | 'off' {
+  if ((flags.shell ?? shell.mode) === 'off') return 'off';
+  const hidden = configFile === undefined ? [] : [realpathSync.native(configFile)];
+  return {
+    ...shell,
+    ...(flags.shell === undefined ? {} : { mode: flags.shell }),
+    hidden: Array.isArray(shell.hidden ?? []) ? [...(shell.hidden ?? []), ...hidden] : hidden,
   };
 }
 

@@ -1,6 +1,12 @@
 import { loadPlugins } from '@perdure/core';
 import { PERMISSION, type ToolCallRequest } from '@perdure/plugin-api';
-import { createPermissionPolicy, defaultPlugins, policyPermission, providedTokens } from '@perdure/runtime';
+import {
+  createPermissionPolicy,
+  defaultPlugins,
+  includesPlugin,
+  policyPermission,
+  providedTokens,
+} from '@perdure/runtime';
 import type { PermissionRules } from '@perdure/runtime';
 import { relative, sep } from 'node:path';
 import { CONFIG_NAMES } from '../config/find-config.js';
@@ -18,7 +24,9 @@ export async function checkPlugins({ plugins, pluginRoot }: Settings): Promise<C
     const loaded = await loadPlugins(plugins, pluginRoot);
     const provided = await providedTokens(plugins, pluginRoot);
     const kept = defaultPlugins.filter(
-      ({ provides }) => !provides.some(({ cardinality, name }) => cardinality === 'one' && provided.has(name)),
+      (plugin) =>
+        !includesPlugin(plugins, plugin) &&
+        !plugin.provides.some(({ cardinality, name }) => cardinality === 'one' && provided.has(name)),
     );
     return ok('plugins', [...kept, ...loaded.map(({ plugin }) => plugin)].map(({ name }) => name).join(', '));
   } catch (error) {

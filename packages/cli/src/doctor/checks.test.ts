@@ -4,10 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { definePlugin, SANDBOX } from '@perdure/plugin-api';
+import { createBubblewrapSandbox } from '@perdure/runtime';
+import { z } from 'zod';
 import type { Settings } from '../config/settings.js';
 import { isInside } from '../runtime/store-place.js';
 import { checkRules } from './check-config.js';
 import { checkNode, checkRipgrep, checkSqlite } from './check-machine.js';
+import { checkSandbox } from './check-sandbox.js';
 import { checkModel } from './check-model.js';
 import { checkStateFolder, checkStore } from './check-store.js';
 
@@ -26,6 +30,10 @@ const settings = (more: Partial<Settings>): Settings => ({
   plugins: [],
   permissions: undefined,
   storePath: undefined,
+  shell: {},
+  approvals: {},
+  shellFlag: undefined,
+  approvalsFlag: undefined,
   ...more,
 });
 
@@ -50,6 +58,22 @@ describe('the machine', () => {
   test('has SQLite and ripgrep, which are asked to work', async () => {
     expect(await checkSqlite()).toMatchObject({ level: 'ok', message: expect.stringMatching(/^3\.\d+/) as unknown });
     expect(await checkRipgrep()).toMatchObject({ level: 'ok' });
+  });
+
+  test('has a sandbox, unless commands are switched off or a plugin brings one', async () => {
+    const { usable } = await createBubblewrapSandbox().preflight();
+    const found = await checkSandbox(settings({}));
+    expect(found).toMatchObject(usable ? { level: 'ok' } : { level: 'warn', fix: expect.any(String) as unknown });
+    expect(await checkSandbox(settings({ shell: 'off' }))).toMatchObject({ level: 'ok', message: 'commands are off' });
+    const own = definePlugin({
+      name: 'own-sandbox',
+      api: 1,
+      version: '1.0.0',
+      config: z.object({}),
+      provides: [SANDBOX],
+      setup: () => ({}),
+    });
+    expect((await checkSandbox(settings({ plugins: [own] }))).message).toContain('own-sandbox');
   });
 });
 

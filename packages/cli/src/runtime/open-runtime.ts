@@ -1,11 +1,19 @@
-import { providedTokens, createRuntime, policyBudget, type PerdureRuntime } from '@perdure/runtime';
+import {
+  createRuntime,
+  includesPlugin,
+  policyBudget,
+  providedTokens,
+  toolsShell,
+  type PerdureRuntime,
+  type RuntimeOptions,
+} from '@perdure/runtime';
 import {
   ARTIFACT_STORE,
-  ASKER,
   BUDGET_GUARDS,
   EVENT_STORE,
   FACTS,
   NODE_PRESENCE,
+  PerdureError,
   PROJECTION_STORE,
   SNAPSHOT_STORE,
   type PluginLike,
@@ -16,11 +24,18 @@ import type { ScreenLogger } from '../terminal/screen-logger.js';
 /** What readers of sessions need of the configured plugins. */
 const STORE_TOKENS = [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE, FACTS];
 
-/** A runtime to run agents with: everything that is configured, and the plugins that the command adds. */
+/** What a command says of its runtime beside the settings. */
+export interface RuntimeAdditions {
+  readonly plugins?: readonly PluginLike[];
+  /** Absent where a plugin of the configuration decides about it. */
+  readonly approvals?: RuntimeOptions['approvals'];
+}
+
+/** A runtime to run agents with: everything that is configured, and what the command adds. */
 export async function openRuntime(
   settings: Settings,
   logger: ScreenLogger,
-  added: readonly PluginLike[] = [],
+  { plugins: added = [], approvals }: RuntimeAdditions = {},
 ): Promise<PerdureRuntime> {
   const { permissions, storePath, pluginRoot, plugins, config } = settings;
   // A budget that was set in one process is kept by all; a configuration may bring it with prices.
@@ -34,9 +49,19 @@ export async function openRuntime(
     ...(config.secrets === undefined ? {} : { secrets: config.secrets }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(storePath === undefined ? {} : { storePath }),
+    ...(approvals === undefined ? {} : { approvals }),
+    ...shellOption(settings),
   });
   await logger.release();
   return runtime;
+}
+
+/** A shell of the configured plugins is configured there. Throws PERDURE_CONFIGURATION for a flag about it. */
+function shellOption({ plugins, shell, shellFlag }: Settings): Pick<RuntimeOptions, 'shell'> {
+  if (!includesPlugin(plugins, toolsShell)) return { shell };
+  if (shellFlag === undefined) return {};
+  const reason = `"${toolsShell.name}" is among the plugins, with a configuration of its own`;
+  throw new PerdureError('PERDURE_CONFIGURATION', { field: '--shell', reason });
 }
 
 /** A runtime to read sessions with: of the configured plugins those alone that keep sessions or know their facts. */
@@ -48,10 +73,5 @@ export async function openStore(settings: Settings, logger: ScreenLogger): Promi
     if (STORE_TOKENS.some(({ name }) => provided.has(name))) plugins.push(plugin);
   }
   const { secrets: _, ...config } = settings.config;
-  return openRuntime({ ...settings, plugins, config, permissions: undefined }, logger);
-}
-
-/** Whether one of the configured plugins asks persons itself. */
-export async function hasAsker({ plugins, pluginRoot }: Settings): Promise<boolean> {
-  return (await providedTokens(plugins, pluginRoot)).has(ASKER.name);
+  return openRuntime({ ...settings, plugins, config, permissions: undefined, shell: 'off', shellFlag: undefined }, logger);
 }

@@ -5,11 +5,15 @@ import type { Settings } from '../config/settings.js';
 import { askerPlugin, terminalLine, TerminalAsker } from '../terminal/terminal-asker.js';
 import { TurnFollower } from '../turn/turn-follower.js';
 import type { NextCommands } from '../turn/next-commands.js';
-import { hasAsker, openRuntime } from './open-runtime.js';
+import { approvalWay, type ApprovalWay } from './approval-way.js';
+import { openRuntime } from './open-runtime.js';
+import { requireSandbox } from './require-sandbox.js';
 
 export interface AgentAtWork {
   readonly runtime: PerdureRuntime;
   readonly agent: RuntimeAgent;
+  /** What becomes of calls that the rules leave open. */
+  readonly approvals: ApprovalWay['mode'];
   /** Shows one turn of a session. */
   readonly follower: (session: Session, commands: NextCommands) => TurnFollower;
 }
@@ -21,13 +25,14 @@ export async function withAgent(
   options: AgentOptions,
   work: (parts: AgentAtWork) => Promise<number>,
 ): Promise<number> {
-  const { screen, logger, json } = context;
+  const { screen, logger } = context;
   let followed: TurnFollower | undefined;
-  const canAsk = screen.isInteractive && !json && !(await hasAsker(settings));
+  const { mode, approvals } = await approvalWay(settings, context);
   const askLine = terminalLine(screen.streams, () => followed?.signals.interrupt());
-  const added = canAsk ? [askerPlugin(new TerminalAsker(screen, askLine))] : [];
-  const runtime = await openRuntime(settings, logger, added);
+  const plugins = mode === 'ask' ? [askerPlugin(new TerminalAsker(screen, askLine))] : [];
+  const runtime = await openRuntime(settings, logger, { plugins, approvals });
   try {
+    await requireSandbox(settings, runtime);
     const agent = runtime.agent(options);
     await agent.ready();
     const follower = (session: Session, commands: NextCommands): TurnFollower => {
@@ -35,7 +40,7 @@ export async function withAgent(
       followed = new TurnFollower(context, session, { ground, commands });
       return followed;
     };
-    return await work({ runtime, agent, follower });
+    return await work({ runtime, agent, follower, approvals: mode });
   } finally {
     await runtime.dispose();
     followed?.signals.dispose();

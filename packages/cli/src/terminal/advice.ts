@@ -24,6 +24,7 @@ export const advice: Partial<Record<ErrorCode, string>> = {
   PERDURE_CURSOR_INVALID: 'Use the metadata.cursor of an event of this session.',
   PERDURE_PLUGIN_NOT_FOUND: 'Install the package beside the configuration file, build it, or correct its name.',
   PERDURE_PLUGIN_FAILED: 'Correct the configuration of the plugin, or take it out.',
+  PERDURE_SANDBOX_UNAVAILABLE: 'Do what it says, or go on without commands: --shell off.',
   PERDURE_STORE_UNAVAILABLE: SEE_STORE,
   PERDURE_STORE_READ_ONLY: SEE_STORE,
   PERDURE_STORE_FULL: 'Make room on the disk of the store.',

@@ -29,6 +29,17 @@ function asker(answers: string[]) {
 }
 
 describe('the question at a terminal', () => {
+  test('is put each time anew when the tool itself wants an agreement', async () => {
+    const { asker: one, questions } = asker(['a', 'n', 'a', 'y']);
+    expect(await one.ask(call('a'), open('a'), signal)).toBe('allow');
+    const confirmation = { decision: 'ask', reason: 'outside the sandbox', isConfirmation: true } as const;
+    expect(await one.ask(call('a'), confirmation, signal)).toBe('deny');
+    // "always" is no answer to it.
+    expect(await one.ask(call('a'), confirmation, signal)).toBe('allow');
+    expect(questions).toHaveLength(4);
+    expect(questions[1]).toBe('  Allow it? (y = yes, n = no) ');
+  });
+
   test('shows the call and takes yes and no, and nothing else', async () => {
     const { asker: one, questions, shown } = asker(['', 'maybe', 'Y', 'no']);
     expect(await one.ask(call('a'), open('a'), signal)).toBe('allow');

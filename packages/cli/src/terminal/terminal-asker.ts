@@ -28,7 +28,8 @@ export class TerminalAsker implements Asker {
   ) {}
 
   async ask(...[call, decision, signal]: Parameters<Asker['ask']>): Promise<'allow' | 'deny'> {
-    if (this.always?.decide(call).decision === 'allow') return 'allow';
+    // What the tool itself wants a person to agree to is asked each time anew.
+    if (decision.isConfirmation !== true && this.always?.decide(call).decision === 'allow') return 'allow';
     const { screen } = this;
     const { style, error } = screen;
     await screen.endText();

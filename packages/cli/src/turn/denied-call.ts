@@ -38,6 +38,8 @@ function suggestionFor(
   ground: CallGround,
 ): string | undefined {
   const tool = findTool(name, ground);
+  // What a person must agree to is allowed by no rule.
+  if (tool?.confirmation?.(input as never) !== undefined) return undefined;
   const request: ToolCallRequest = {
     callId,
     tool: name,

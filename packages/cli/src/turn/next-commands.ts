@@ -8,6 +8,8 @@ export interface NextCommands {
   readonly resume: string;
   /** Takes another prompt. */
   readonly next: string;
+  /** Lets a call pass that waits; the id of the call goes behind it. */
+  readonly approve: string;
 }
 
 export function nextCommands(session: string, flags: PlaceFlags & RuleFlags & ModelFlags): NextCommands {
@@ -19,11 +21,16 @@ export function nextCommands(session: string, flags: PlaceFlags & RuleFlags & Mo
     ['--api-key-env', flags.apiKeyEnv],
     ...(flags.allow ?? []).map((rule) => ['--allow', rule] as const),
     ...(flags.deny ?? []).map((rule) => ['--deny', rule] as const),
+    ['--shell', flags.shell],
+    ['--approvals', flags.approvals],
   ];
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [name, shellQuote(value)]));
+  const wordsOf = (some: typeof options): readonly string[] =>
+    some.flatMap(([name, value]) => (value === undefined ? [] : [name, shellQuote(value)]));
+  const words = wordsOf(options);
   const id = shellQuote(session);
   return {
     resume: ['perdure resume', id, ...words].join(' '),
     next: ['perdure run "…" --session', id, ...words].join(' '),
+    approve: ['perdure approve', id, ...wordsOf(options.slice(0, 2))].join(' '),
   };
 }

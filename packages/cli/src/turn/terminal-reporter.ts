@@ -15,7 +15,11 @@ export class TerminalReporter implements TurnReporter {
   private readonly inputs = new Map<string, { readonly tool: string; readonly text: string }>();
   private readonly denials = new Map<string, DeniedCall>();
 
-  constructor(private readonly screen: Screen) {}
+  /** @param approve the command that lets a call pass that waits, without the call's id */
+  constructor(
+    private readonly screen: Screen,
+    private readonly approve: string,
+  ) {}
 
   async event({ type, payload }: EventEnvelopeV1, denied: DeniedCall | undefined): Promise<void> {
     const { screen } = this;
@@ -32,6 +36,8 @@ export class TerminalReporter implements TurnReporter {
         return screen.wait(text(payload, 'name'));
       case 'tool_input_delta':
         return this.addInput(text(payload, 'id'), text(payload, 'delta'));
+      case 'confirmation_required':
+        return this.askElsewhere(payload);
       case 'permission_denied':
         return void this.remember(text(payload, 'tool_id'), text(payload, 'tool_name'), payload['args']);
       case 'tool_execution_start':
@@ -71,6 +77,19 @@ export class TerminalReporter implements TurnReporter {
       if (hint !== undefined) await screen.note(`  ${hint.replaceAll('SESSION', session)}`);
     }
     if (resume !== undefined) await screen.note(`to go on: ${visible(resume)}`);
+  }
+
+  /** The turn waits, and whoever may answer does so from anywhere. */
+  private async askElsewhere(payload: Payload): Promise<void> {
+    const { screen, approve } = this;
+    const callId = text(payload, 'tool_id');
+    const label = this.remember(callId, text(payload, 'tool_name'), payload['args']);
+    const reason = text(payload, 'reason');
+    await screen.endText();
+    const mark = screen.error.isTerminal ? screen.style.yellow('?') : '[waiting]';
+    await screen.note(`${mark} ${label}${reason === '' ? '' : `: ${visibleLine(reason, 300)}`}`);
+    await screen.note(`  ${visible(approve)} ${visible(callId)}   (or perdure deny)`);
+    return screen.wait('waiting for an answer');
   }
 
   private addInput(callId: string, delta: string): void {

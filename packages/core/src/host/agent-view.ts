@@ -51,8 +51,8 @@ export interface AgentParts {
 /** Limits that there may be none of. */
 type Unlimited = 'maxOutputTokens' | 'maxTurnMs';
 
-/** Who decides about calls at another time; a member that is absent is the agent's. */
-export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker'>>;
+/** Who decides about calls at another time, and what can be called; a member that is absent is the agent's. */
+export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker' | 'approval' | 'toolSources'>>;
 
 export interface NamedModel {
   readonly name: string;

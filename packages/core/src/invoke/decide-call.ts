@@ -4,7 +4,7 @@ import type { BoundTool, ToolSet } from '../compose/tool-set.js';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { CallState } from '../session/session-state.js';
-import { answerDecision, gatesBehindApproval } from './gates/permission-gates.js';
+import { answerDecision, confirmedDecision, gatesBehindApproval } from './gates/permission-gates.js';
 import type { GateContext, GatedCall, GateResult, GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';
 import { refuseLater } from './refuse-later.js';
@@ -87,15 +87,19 @@ export function decideCall(
     }
     return result();
   };
-  const result = (): CallDecision => ({
-    decision: asks !== undefined ? 'ask' : decisions.some(({ decision }) => decision === 'deny') ? 'deny' : 'allow',
-    ...(asks === undefined ? {} : { asks }),
-    gates: decisions,
-    effect,
-    ...(rewritten === undefined ? {} : { input: rewritten }),
-    argumentDigest: digestOf(canonicalJson(rewritten ?? call.invalidInput ?? call.input ?? {})),
-    hits,
-  });
+  const result = (): CallDecision => {
+    const isDenied = decisions.some(({ decision }) => decision === 'deny');
+    const confirmed = isDenied || asks !== undefined ? undefined : confirmedDecision(gated);
+    return {
+      decision: asks !== undefined ? 'ask' : isDenied ? 'deny' : 'allow',
+      ...(asks === undefined ? {} : { asks }),
+      gates: confirmed === undefined ? decisions : [...decisions, confirmed],
+      effect,
+      ...(rewritten === undefined ? {} : { input: rewritten }),
+      argumentDigest: digestOf(canonicalJson(rewritten ?? call.invalidInput ?? call.input ?? {})),
+      hits,
+    };
+  };
   return answered?.decision === 'deny' ? result() : pass(0);
 }
 

@@ -100,7 +100,7 @@ export function approvalPayload(
   const { callId, name, origin, parent } = call;
   const maker = origin === 'model' ? {} : { origin, ...(parent === undefined ? {} : { parent }) };
   const about = { callId, name, ...maker, input, effect, argumentDigest };
-  return { ...about, ...asks, gates: [...gates], policy, ...expiry };
+  return { ...about, gates: [...gates], policy, ...expiry, ...asks };
 }
 
 export function decisionPayload(call: CallState, decision: CallDecision, policy: string) {

@@ -33,6 +33,11 @@ export interface PermissionDecision {
   readonly reason?: string;
   /** A rule that would allow this call, to show to a person. */
   readonly suggestion?: string;
+  /**
+   * Set by the runtime where the tool itself wants a person to agree, for the `reason` that is given: whatever the
+   * rules say, and each time anew. A policy has no say in it.
+   */
+  readonly isConfirmation?: boolean;
 }
 
 /** Asks a person about a call that the permission policy leaves open. */

@@ -5,7 +5,13 @@ import type { OutputExcerpt } from './bounded-output.js';
 import { safeText } from './safe-text.js';
 
 /** The output of the tool. What a command says is the command's word, so nothing of it is mixed with ours. */
-export function commandOutput({ endedBy, exit, stdout, stderr, durationMs }: CommandResult): JsonValue {
+export function commandOutput({
+  endedBy,
+  exit,
+  stdout,
+  stderr,
+  durationMs,
+}: CommandResult): Readonly<Record<string, JsonValue>> {
   return {
     exit: exitOutput(endedBy, exit.code, exit.signal),
     duration_ms: durationMs,

@@ -13,3 +13,8 @@ export function unusableSandbox(): Sandbox & { readonly asked: readonly SandboxC
     },
   };
 }
+
+/** A sandbox that says that it works, and runs nothing. */
+export function usableSandbox(): Sandbox {
+  return { ...unusableSandbox(), preflight: () => Promise.resolve({ usable: true, issues: [] }) };
+}

@@ -31,7 +31,7 @@ export interface GateResult {
   readonly input?: JsonValue;
   readonly permission?: PermissionDecision;
   /** A person is to be asked, later and perhaps elsewhere: the gates behind are passed after the answer. */
-  readonly asks?: { readonly reason?: string; readonly suggestion?: string };
+  readonly asks?: { readonly reason?: string; readonly suggestion?: string; readonly onExpiry?: 'deny' };
   /** Limits that the call came near to or met. */
   readonly hits?: readonly PayloadOf<'BudgetThresholdHit'>[];
 }

@@ -3,7 +3,7 @@ import type { ApprovalPolicy, PermissionDecision } from '@perdure/plugin-api';
 import type { AgentParts } from '../../host/agent-view.js';
 import type { CallApproval } from '../../session/session-state.js';
 import { refuseLater } from '../refuse-later.js';
-import { denial, failedGate, failingClosed, type GateResult, type GateStep } from './gate-step.js';
+import { denial, failedGate, failingClosed, type GatedCall, type GateResult, type GateStep } from './gate-step.js';
 
 /** The rules. They never wait; a call that they leave open goes on to someone who is asked. */
 export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): GateStep {
@@ -33,16 +33,26 @@ export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): 
   };
 }
 
-/** A tool may want a person to agree to a call that the rules allow. */
+/**
+ * A tool may want a person to agree to a call that the rules allow. No rule can stand for that person, so none is
+ * suggested.
+ */
 export const confirmationGate: GateStep = {
   id: 'confirmation',
   kind: 'rule',
   digest: '',
   applies: ({ isTrusted, confirmation }) => !isTrusted && confirmation !== undefined,
-  decide: ({ permission, confirmation = '' }) => ({
-    permission: { ...permission, decision: 'ask', reason: confirmation },
+  decide: ({ confirmation = '' }) => ({
+    permission: { decision: 'ask', reason: confirmation, isConfirmation: true },
   }),
 };
+
+/** What the fact of an allowed call says of the agreement that its tool wanted, and for what reason. */
+export function confirmedDecision({ confirmation, isTrusted }: GatedCall): GateDecision | undefined {
+  if (confirmation === undefined) return undefined;
+  const by = isTrusted ? { rule: 'by the host' } : {};
+  return { gate: confirmationGate.id, decision: 'allow', reason: confirmation, ...by };
+}
 
 /** A call that is left open: a person is asked, and where nobody can be it is denied. */
 export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 'asker'>): GateStep {
@@ -72,16 +82,28 @@ export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 
 
 export const APPROVAL_GATE = 'approval';
 
-function byPolicy({ mode }: ApprovalPolicy, tool: string, permission: PermissionDecision | undefined): GateResult {
+function byPolicy(
+  { mode, expiresInMs }: ApprovalPolicy,
+  tool: string,
+  permission: PermissionDecision | undefined,
+): GateResult {
+  const isConfirmation = permission?.isConfirmation === true;
   switch (mode) {
     case 'always-allow':
+      // A person must agree, and this policy asks none.
+      if (isConfirmation) return { decision: denial(APPROVAL_GATE, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool }) };
       return { decision: { gate: APPROVAL_GATE, decision: 'allow', rule: mode } };
     case 'deny':
       return { decision: denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: 'nobody is asked' }) };
     case 'ask': {
       const { reason, suggestion } = permission ?? {};
       return {
-        asks: { ...(reason === undefined ? {} : { reason }), ...(suggestion === undefined ? {} : { suggestion }) },
+        asks: {
+          ...(reason === undefined ? {} : { reason }),
+          ...(suggestion === undefined ? {} : { suggestion }),
+          // That nobody answered in time is nobody's agreement.
+          ...(isConfirmation && expiresInMs !== undefined ? { onExpiry: 'deny' } : {}),
+        },
       };
     }
   }
