@@ -189,6 +189,45 @@ export const requirements: readonly Requirement[] = [
     tests: ['test/architecture/errors.test.ts'],
   },
   {
+    id: 'A1',
+    promise:
+      "A session has four opaque labels, text or null; they are in hooks and saved sessions, and a caller's win on resume.",
+    due: 'control',
+    tests: ['test/session/changes.test.ts', 'test/session/hook-points.test.ts'],
+  },
+  {
+    id: 'A2',
+    promise:
+      'A budget guard is asked before each model call and told after; a missing method allows, a failing check denies.',
+    due: 'control',
+    tests: ['test/session/budget.test.ts'],
+  },
+  {
+    id: 'A3',
+    promise: 'Three events of a cluster are told by the host and heard through ordinary hooks.',
+    due: 'control',
+    tests: ['test/session/cluster-events.test.ts'],
+  },
+  {
+    id: 'A4',
+    promise: 'Soft decisions, and thresholds that the host watches itself, are told as `budget_threshold_hit`.',
+    due: 'control',
+    tests: ['test/session/budget.test.ts', 'test/session/cluster-events.test.ts'],
+  },
+  {
+    id: 'A5',
+    promise: 'A passivation waits for its deadline, and then the session is let go.',
+    due: 'control',
+    tests: ['test/session/cluster-events.test.ts'],
+  },
+  {
+    id: 'A7',
+    promise:
+      'A run has a checkpoint behind each round of tools, never inside a tool; any node goes on from it as another run.',
+    due: 'control',
+    tests: ['test/session/resume.test.ts'],
+  },
+  {
     id: 'A6',
     promise: 'Equal inputs and an equal `HostEnv` give equal ids and times on any node; its test doubles are public.',
     due: 'control',

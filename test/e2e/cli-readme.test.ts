@@ -103,13 +103,17 @@ function execute(command: string): Promise<string> {
 }
 
 // Without a sandbox runs say so, as the README of it describes.
-test.skipIf(!hasSandbox)('the README of the command shows what the command does', async () => {
-  const all = examples(readFileSync(join(root, 'packages/cli/README.md'), 'utf8'));
-  expect(all.length).toBeGreaterThan(12);
-  for (const { command, output } of all) {
-    expect(comparable(await execute(command)), command).toMatch(pattern(output));
-  }
-}, 120_000);
+test.skipIf(!hasSandbox)(
+  'the README of the command shows what the command does',
+  async () => {
+    const all = examples(readFileSync(join(root, 'packages/cli/README.md'), 'utf8'));
+    expect(all.length).toBeGreaterThan(12);
+    for (const { command, output } of all) {
+      expect(comparable(await execute(command)), command).toMatch(pattern(output));
+    }
+  },
+  120_000,
+);
 
 test('it leaves no command out', () => {
   const readme = readFileSync(join(root, 'packages/cli/README.md'), 'utf8');

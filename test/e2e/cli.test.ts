@@ -59,7 +59,16 @@ describe('perdure run', () => {
   });
 
   test('gives envelopes with --json, and the result at the end', async () => {
-    const { out, error, code } = await place.run(['run', 'do it', ...model, '--json', '--session', 's', '--shell', 'off']);
+    const { out, error, code } = await place.run([
+      'run',
+      'do it',
+      ...model,
+      '--json',
+      '--session',
+      's',
+      '--shell',
+      'off',
+    ]);
     expect(code).toBe(0);
     expect(error).toBe('');
     const lines = jsonLines(out);

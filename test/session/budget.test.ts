@@ -30,7 +30,7 @@ const soft = { decision: 'soft', resource: 'llm_tokens', consumed: 80, limit: 10
 const deny = { decision: 'deny', resource: 'llm_tokens', reason: 'monthly cap reached' } as const;
 
 describe('a budget guard', () => {
-  test('is asked before each model call and each tool call, and told what answers cost [A16]', async () => {
+  test('is asked before each model call and each tool call, and told what answers cost [A2] [A16]', async () => {
     const asked: LlmBudgetContext[] = [];
     const told: LlmUsageContext[] = [];
     const tools: ToolBudgetContext[] = [];
@@ -50,7 +50,7 @@ describe('a budget guard', () => {
     await runtime.dispose();
   });
 
-  test('that answers soft lets calls pass and leaves a fact before each of them', async () => {
+  test('that answers soft lets calls pass and leaves a fact before each of them [A4]', async () => {
     const { runtime, session, runs, facts } = await sessionWith(oneCall, {
       checkBeforeLlm: () => soft,
       checkBeforeTool: () => ({ ...soft, resource: 'tool_calls' }),
@@ -84,11 +84,19 @@ describe('a budget guard', () => {
     ['answers a number', () => 5, 'budget_guard'],
     ['answers true', () => true, 'budget_guard'],
     ['answers another decision', () => ({ decision: 'maybe' }), 'budget_guard'],
+    ['answers false', () => false, 'budget_guard'],
+    ['answers a list', () => ['allow'], 'budget_guard'],
+    ['answers a function', () => () => 'allow', 'budget_guard'],
+    ['answers an object without a decision', () => ({ resource: 'x', reason: 'y' }), 'budget_guard'],
+    ['answers nonsense later', () => Promise.resolve('allow'), 'budget_guard'],
     ['answers soft without numbers', () => ({ decision: 'soft', resource: 'x' }), 'budget_guard'],
+    ['answers soft with texts for numbers', () => ({ ...soft, consumed: '80' }), 'budget_guard'],
+    ['answers soft with a number that is none', () => ({ ...soft, consumed: Number.NaN }), 'budget_guard'],
+    ['denies without a reason', () => ({ decision: 'deny', resource: 'x' }), 'budget_guard'],
   ];
 
   test.each(refusals)(
-    'that %s before a model call ends the turn; the session stays usable',
+    'that %s before a model call ends the turn; the session stays usable [A2]',
     async (_, check, resource) => {
       const { runtime, agent, session, model, facts } = await sessionWith([{ text: 'hello' }]);
       const told: unknown[] = [];
@@ -127,11 +135,35 @@ describe('a budget guard', () => {
         { gate: 'budget', decision: 'deny', code: 'PERDURE_BUDGET_EXHAUSTED' },
       ]);
       expect(await facts('BudgetThresholdHit')).toHaveLength(2);
+      session.setBudgetGuard(null);
+      expect(await session.tool('lookup', { key: 'c' })).toMatchObject({ status: 'completed' });
+      expect(runs).toEqual(['c']);
       await runtime.dispose();
     },
   );
 
-  test('without methods allows, and one whose record fails changes nothing', async () => {
+  test.each<[string, () => unknown]>([
+    ['nothing', () => undefined],
+    ['null', () => null],
+    ['nothing, later', () => Promise.resolve()],
+    ['allow', () => ({ decision: 'allow' })],
+  ])('that answers %s lets calls pass', async (_, answer) => {
+    const guard: BudgetGuard = { checkBeforeLlm: answer as () => null, checkBeforeTool: answer as () => null };
+    const { runtime, session, runs, facts } = await sessionWith(oneCall, guard);
+    expect(await session.send('go')).toMatchObject({ success: true, text: 'done' });
+    expect(runs).toEqual(['a']);
+    expect(await facts('BudgetThresholdHit')).toEqual([]);
+    await runtime.dispose();
+  });
+
+  test('without methods allows model calls and tool calls', async () => {
+    const { runtime, session, runs } = await sessionWith(oneCall, {});
+    expect(await session.send('go')).toMatchObject({ success: true, text: 'done' });
+    expect(runs).toEqual(['a']);
+    await runtime.dispose();
+  });
+
+  test('without methods allows, and one whose record fails changes nothing [A2]', async () => {
     const { runtime, session } = await sessionWith([{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
     session.setBudgetGuard({});
     expect((await session.send('go')).text).toBe('one');

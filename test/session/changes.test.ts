@@ -88,7 +88,7 @@ describe('changes of a session', () => {
     await runtime.dispose();
   });
 
-  test('of labels by a caller are kept, and a save writes the whole session at once', async () => {
+  test('of labels by a caller are kept, and a save writes the whole session at once [A1]', async () => {
     const store = new MemoryEventStore();
     const runtime = await createTestRuntime({ plugins: [storesWith(store), allowing] });
     const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel([{ text: 'hi' }]) });

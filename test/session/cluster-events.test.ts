@@ -21,7 +21,7 @@ const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
 };
 
 describe('an event of the cluster', () => {
-  test('is a fact, an envelope with the fields of the vocabulary, and heard by hooks, from any node', async () => {
+  test('is a fact, an envelope with the fields of the vocabulary, and heard by hooks, from any node [A3] [A4]', async () => {
     const store = new MemoryEventStore();
     const a = await node(store, 'a', twoSteps);
     const b = await node(store, 'b', twoSteps);
@@ -79,7 +79,7 @@ describe('an event of the cluster', () => {
 });
 
 describe('a passivation', () => {
-  test('lets the running step end, hands the run over, and another node goes on where it was', async () => {
+  test('lets the running step end, hands the run over, and another node goes on where it was [A5]', async () => {
     const store = new MemoryEventStore();
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -114,7 +114,7 @@ describe('a passivation', () => {
     await a.runtime.dispose();
   });
 
-  test('does not wait longer than its deadline', async () => {
+  test('does not wait longer than its deadline [A5]', async () => {
     const store = new MemoryEventStore();
     const hanging = { ...lookupTool(), execute: () => new Promise(() => undefined) };
     const { runtime, agent } = await node(store, 'a', twoSteps, { lookup: hanging });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
 import type { PayloadOf } from '@perdure/events';
-import { definePlugin, hookPoints, PERMISSION, type HookEvent, type HookOccurrence } from '@perdure/plugin-api';
+import { definePlugin, PERMISSION } from '@perdure/plugin-api';
 import { createPermissionPolicy } from '@perdure/policy-permission';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
@@ -51,67 +51,7 @@ const oneCall = (name: string, key: string): Script => ({
   rules: [{ when: { toolResults: 0 }, answer: { calls: [call(name, key)] } }, { answer: { text: 'done' } }],
 });
 
-describe('hook points', () => {
-  const later: readonly HookEvent[] = [
-    'session_start',
-    'on_confirmation',
-    'budget_threshold_hit',
-    'passivation_requested',
-    'peer_invocation',
-  ];
-
-  test('each is told with its payload and the labels of the session', async () => {
-    const { runtime, session } = await sessionWith({
-      rules: [
-        { when: { userTextContains: 'Summarise' }, answer: { text: 'A summary.' } },
-        { when: { userTextContains: 'Thanks' }, answer: { text: 'You are welcome.' } },
-        { times: 1, answer: { error: { status: 429, message: 'slow down', retryAfter: { seconds: 0 } } } },
-        { when: { toolResults: 0 }, answer: { calls: [call('lookup', 'a'), call('other', 'b'), call('broken', 'c')] } },
-        { answer: { text: 'done' } },
-      ],
-    });
-    const seen = new Map<string, HookOccurrence>();
-    for (const event of Object.keys(hookPoints) as HookEvent[]) {
-      session.registerHook(event, event, null, null, (occurrence) => {
-        if (!seen.has(event)) seen.set(event, occurrence as HookOccurrence);
-        return event === 'permission_request' ? { modified: { decision: 'allow' } } : null;
-      });
-    }
-    expect(session.hookCount()).toBe(Object.keys(hookPoints).length);
-    expect(await session.send('Find it.')).toMatchObject({ success: true, text: 'done' });
-    await session.send('Thanks.');
-    expect((await (await session.compact()).finished).success).toBe(true);
-    await session.close();
-    expect([...seen.keys()].sort()).toEqual(
-      Object.keys(hookPoints)
-        .filter((event) => !later.includes(event as HookEvent))
-        .sort(),
-    );
-    const labels = { session_id: 's', tenant_id: 't1', principal: 'p1', agent_template_id: null, correlation_id: 'c1' };
-    for (const [event, occurrence] of seen) {
-      expect(occurrence).toMatchObject({ event_type: event, payload: labels });
-    }
-    const payloadOf = (event: HookEvent) => seen.get(event)?.payload;
-    expect(payloadOf('pre_prompt')).toMatchObject({ prompt: 'Find it.', message_count: 0 });
-    expect(payloadOf('generate_start')).toMatchObject({
-      prompt: 'Find it.',
-      available_tools: ['lookup', 'other', 'broken'],
-    });
-    expect(payloadOf('generate_end')).toMatchObject({ tool_calls: [{ name: 'lookup' }, {}, {}] });
-    expect(payloadOf('on_rate_limit')).toMatchObject({ limit_type: 'requests' });
-    expect(payloadOf('on_error')).toMatchObject({ error_type: 'llm_failure' });
-    expect(payloadOf('pre_tool_use')).toMatchObject({ tool: 'lookup', args: { key: 'a' }, recent_tools: [] });
-    expect(payloadOf('permission_request')).toMatchObject({ tool: 'other', args: { key: 'b' } });
-    expect(payloadOf('post_tool_use')).toMatchObject({
-      tool: 'lookup',
-      result: { success: true, output: 'value of a' },
-    });
-    expect(payloadOf('post_response')).toMatchObject({ response_text: 'done', tool_calls_count: 3 });
-    expect(payloadOf('pre_compact')).toMatchObject({ message_count: 6 });
-    expect(payloadOf('session_end')).toMatchObject({ total_tool_calls: 3 });
-    await runtime.dispose();
-  });
-
+describe('the registration of a hook', () => {
   test('an option that is not valid is refused by its field, and nothing is registered', async () => {
     const { runtime, session } = await sessionWith([]);
     const bad: [string, () => void][] = [

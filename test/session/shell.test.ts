@@ -40,14 +40,17 @@ async function outputOf(
   return (outcome as { output: Record<string, unknown> }).output;
 }
 
-test.skipIf(!hasSandbox)('a command of a session works in the workspace and sees nothing else of the machine', async () => {
-  const session = await sessionWith({});
-  const command = `cat ${base}/secret.txt .state/store.db; env; echo made >made.txt; exit 4`;
-  const output = await outputOf(session, { command });
-  expect(output).toMatchObject({ exit: { reason: 'exited', code: 4 } });
-  expect(JSON.stringify(output)).not.toContain(SECRET);
-  expect(readFileSync(join(workspace, 'made.txt'), 'utf8')).toBe('made\n');
-});
+test.skipIf(!hasSandbox)(
+  'a command of a session works in the workspace and sees nothing else of the machine',
+  async () => {
+    const session = await sessionWith({});
+    const command = `cat ${base}/secret.txt .state/store.db; env; echo made >made.txt; exit 4`;
+    const output = await outputOf(session, { command });
+    expect(output).toMatchObject({ exit: { reason: 'exited', code: 4 } });
+    expect(JSON.stringify(output)).not.toContain(SECRET);
+    expect(readFileSync(join(workspace, 'made.txt'), 'utf8')).toBe('made\n');
+  },
+);
 
 test.skipIf(!hasSandbox)('its time is limited, and what it said and started is dealt with', async () => {
   const session = await sessionWith({});
@@ -71,21 +74,26 @@ test.skipIf(!hasSandbox)('limits are told where the system tells them', async ()
   expect(busy).toMatchObject({ exit: { reason: 'limit', limit: 'cpu_seconds' } });
 });
 
-test.skipIf(!hasSandbox)('a stopped turn ends its command within a second, and what it said is in the answer', async () => {
-  runtime = await createTestRuntime({ plugins: [storeMemory, allowing, toolsShell, sandboxBubblewrap] });
-  const input = { command: 'echo begun; touch begun; sleep 600' };
-  const model = new ScriptedModel([{ calls: [{ name: 'shell_exec', input }] }]);
-  const session = await runtime.agent({ id: 'coder', model, workspace }).sessions.create({ sessionId: 's' });
-  const turn = await session.prompt('work');
-  while (!existsSync(join(workspace, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 10));
-  const begun = performance.now();
-  await session.stop();
-  expect((await turn.finished).status).toBe('cancelled');
-  expect(performance.now() - begun).toBeLessThan(1_000);
-  const results = (await session.messages()).items.flatMap((message) => (message.role === 'tool' ? message.parts : []));
-  expect(JSON.stringify(results)).toContain('"stopped"');
-  expect(JSON.stringify(results)).toContain('begun');
-});
+test.skipIf(!hasSandbox)(
+  'a stopped turn ends its command within a second, and what it said is in the answer',
+  async () => {
+    runtime = await createTestRuntime({ plugins: [storeMemory, allowing, toolsShell, sandboxBubblewrap] });
+    const input = { command: 'echo begun; touch begun; sleep 600' };
+    const model = new ScriptedModel([{ calls: [{ name: 'shell_exec', input }] }]);
+    const session = await runtime.agent({ id: 'coder', model, workspace }).sessions.create({ sessionId: 's' });
+    const turn = await session.prompt('work');
+    while (!existsSync(join(workspace, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 10));
+    const begun = performance.now();
+    await session.stop();
+    expect((await turn.finished).status).toBe('cancelled');
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    const results = (await session.messages()).items.flatMap((message) =>
+      message.role === 'tool' ? message.parts : [],
+    );
+    expect(JSON.stringify(results)).toContain('"stopped"');
+    expect(JSON.stringify(results)).toContain('begun');
+  },
+);
 
 test('a second runtime without a sandbox refuses the same command', async () => {
   runtime = await createTestRuntime({ plugins: [storeMemory, toolsShell] });

@@ -64,7 +64,11 @@ export async function resolveSettings(flags: PlaceFlags & RuleFlags): Promise<Se
 }
 
 /** A command that could change the configuration would be code that the next run trusts. */
-function shellOf({ shell = {} }: PerdureConfig, configFile: string | undefined, flags: RuleFlags): ShellOptions | 'off' {
+function shellOf(
+  { shell = {} }: PerdureConfig,
+  configFile: string | undefined,
+  flags: RuleFlags,
+): ShellOptions | 'off' {
   if ((flags.shell ?? shell.mode) === 'off') return 'off';
   const hidden = configFile === undefined ? [] : [realpathSync.native(configFile)];
   return {

@@ -73,5 +73,8 @@ export async function openStore(settings: Settings, logger: ScreenLogger): Promi
     if (STORE_TOKENS.some(({ name }) => provided.has(name))) plugins.push(plugin);
   }
   const { secrets: _, ...config } = settings.config;
-  return openRuntime({ ...settings, plugins, config, permissions: undefined, shell: 'off', shellFlag: undefined }, logger);
+  return openRuntime(
+    { ...settings, plugins, config, permissions: undefined, shell: 'off', shellFlag: undefined },
+    logger,
+  );
 }

@@ -50,7 +50,10 @@ describe('a turn in a pipe', () => {
 
   test('keeps text to the letter', async () => {
     const { screen, out } = fakeScreen(false);
-    await new TerminalReporter(screen, 'perdure approve s').event(event('text_delta', { text: 'a\u001b[2Jb\r\n' }), undefined);
+    await new TerminalReporter(screen, 'perdure approve s').event(
+      event('text_delta', { text: 'a\u001b[2Jb\r\n' }),
+      undefined,
+    );
     expect(out.text).toBe('a\u001b[2Jb\r\n');
   });
 });
@@ -110,7 +113,12 @@ describe('a turn on a terminal', () => {
     const { screen, shown } = fakeScreen(true, { NO_COLOR: '1' });
     const error = { code: 'PERDURE_STORE_FULL', message: 'The store has no room left.' };
     const suspended: TurnResult = { ...result, success: false, status: 'suspended', error };
-    await new TerminalReporter(screen, 'perdure approve s').end({ ...end, result: suspended, resume: 'perdure resume s', exitCode: 5 });
+    await new TerminalReporter(screen, 'perdure approve s').end({
+      ...end,
+      result: suspended,
+      resume: 'perdure resume s',
+      exitCode: 5,
+    });
     expect(shown().split('\n')).toEqual([
       'tokens: 1,234 in, 56 out',
       'unfinished: The store has no room left. (PERDURE_STORE_FULL)',

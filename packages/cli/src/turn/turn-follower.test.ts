@@ -31,7 +31,10 @@ async function follow(model: LanguageModel, faults: readonly StoreFault[] = []) 
   const session = agent.session('.', { sessionId: 's' });
   const context: CliContext = { screen, logger, environment: {}, json: false };
   const ground = { runtime, tools: {}, session: 's', workspace: undefined };
-  const follower = new TurnFollower(context, session, { ground, commands: { resume: 'RESUME', approve: 'perdure approve s', next: 'NEXT' } });
+  const follower = new TurnFollower(context, session, {
+    ground,
+    commands: { resume: 'RESUME', approve: 'perdure approve s', next: 'NEXT' },
+  });
   const stream = session.stream('hello');
   const exitCode = await follower.follow({ events: stream, isEnd: () => false, finished: stream.finished });
   return { exitCode, out: out.text, error: error.text };

@@ -73,7 +73,8 @@ const tellers: { readonly [Type in CoreType]?: Teller<Type> } = {
     return [settled, { event: 'on_error', payload: error, target }];
   },
   ApprovalRequested: ({ callId, name, reason }) => {
-    const message = reason ?? `May "${name}" be called?`;
+    const question = `May "${name}" be called?`;
+    const message = reason === undefined ? question : `${question} ${reason}`;
     const payload = { confirmation_type: 'approval', message, interaction_id: callId } as const;
     return [{ event: 'on_confirmation', payload: () => payload }];
   },

@@ -1,4 +1,5 @@
-import { coreDefinition, isCoreType } from '@perdure/events';
+import { coreDefinition, isCoreType, type PayloadOf } from '@perdure/events';
+import type { InvocationContext } from '../invoke/invocation-context.js';
 import { timeOf } from '../session/fact-encoder.js';
 import type { CommittedFact } from '../session/journal.js';
 import type { SessionIndex } from '../session/session-index.js';
@@ -28,7 +29,8 @@ export class HookTeller {
       call: (callId) => index.call(callId),
       answerText: (turnId) => index.answerText(turnId),
     });
-    const context = invocationContextOf(work, state, this.signal);
+    const now = invocationContextOf(work, state, this.signal);
+    const context = type === 'RunEnded' ? inRun(now, payload as PayloadOf<'RunEnded'>) : now;
     for (const occurrence of occurrences) void tell(occurrence, agent, context);
   }
 
@@ -45,4 +47,9 @@ export class HookTeller {
     });
     await tell({ event: 'session_end', payload }, agent, invocationContextOf(work, state, this.signal));
   }
+}
+
+/** A run that the state no longer has is still the one that its end is about. */
+function inRun(context: InvocationContext, { turnId, runId }: PayloadOf<'RunEnded'>): InvocationContext {
+  return { ...context, subject: () => ({ ...context.subject(), turn_id: turnId, run_id: runId }) };
 }
