@@ -3,8 +3,8 @@ import { bytesWritten, median } from '../lib/measure.mjs';
 import { openPerdure } from '../lib/perdure.mjs';
 import { hooks, prose } from '../lib/work.mjs';
 
-export async function measure(_, folder, { steps, window }) {
-  const subject = await openPerdure(folder);
+export async function measure(contender, folder, { steps, window }) {
+  const subject = await openPerdure(folder, { governance: contender });
   await subject.turn('warm', prose('#rounds=200 '));
   const marks = [];
   hooks.onModelCall = () => marks.push([performance.now(), bytesWritten()]);

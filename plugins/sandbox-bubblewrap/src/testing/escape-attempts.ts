@@ -53,6 +53,16 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
     meets: GONE,
   },
   { name: 'looks for what is mounted', script: 'grep -c ext4.*@OUTSIDE@ /proc/self/mounts; ls /sys', meets: GONE },
+  {
+    name: 'finds the sessions of the runtime',
+    script: 'ls -A ~/.local/state/perdure /root/.local/state "${XDG_STATE_HOME:-/var/lib}/perdure"',
+    meets: GONE,
+  },
+  {
+    name: 'writes the log of the runtime',
+    script: 'echo x >>@OUTSIDE@/secret.txt && echo ESCAPED; mkdir -p @OUTSIDE@; echo x >@OUTSIDE@/secret.txt; echo done',
+    meets: /done/,
+  },
   // Writing where it must not.
   { name: 'writes in /usr', script: 'echo x >/usr/perdure-escaped && echo ESCAPED', meets: READ_ONLY },
   { name: 'writes in /etc', script: 'echo x >/etc/perdure-escaped && echo ESCAPED', meets: READ_ONLY },
