@@ -191,7 +191,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: 'A1',
     promise:
-      "A session has four opaque labels, text or null; they are in hooks and saved sessions, and a caller's win on resume.",
+      "A session has four opaque labels, in its hooks and saved forms too; those of a caller win on resume.",
     due: 'control',
     tests: ['test/session/changes.test.ts', 'test/session/hook-points.test.ts'],
   },
@@ -223,7 +223,7 @@ export const requirements: readonly Requirement[] = [
   {
     id: 'A7',
     promise:
-      'A run has a checkpoint behind each round of tools, never inside a tool; any node goes on from it as another run.',
+      'A run has a checkpoint behind each round of tools, none inside; any node goes on from it as another run.',
     due: 'control',
     tests: ['test/session/resume.test.ts'],
   },

@@ -128,7 +128,8 @@ describe.skipIf(!hasSandbox)('perdure run with a sandbox', () => {
   test('cannot reach a store or a configuration that is inside the workspace', async () => {
     const command = `cat s.db s.db-wal s.db-tail perdure.config.json | head -c 4096; ls -A s.db-nodes
       echo forged >s.db && echo ESCAPED; rm -f s.db && echo ESCAPED; mv s.db t.db && echo ESCAPED
-      ln -f s.db l.db && echo ESCAPED; echo "{}" >perdure.config.json && echo ESCAPED; rm -rf s.db-nodes && echo ESCAPED`;
+      ln -f s.db l.db && echo ESCAPED; echo "{}" >perdure.config.json && echo ESCAPED
+      rm -rf s.db-nodes && echo ESCAPED`;
     await configure(scriptOf(command), { store: { path: 's.db' } });
     const ended = await place.run(['run', 'go', '--session', 's', '--allow', 'shell_exec']);
     expect(ended.code).toBe(0);

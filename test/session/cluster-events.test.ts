@@ -21,7 +21,7 @@ const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
 };
 
 describe('an event of the cluster', () => {
-  test('is a fact, an envelope with the fields of the vocabulary, and heard by hooks, from any node [A3] [A4]', async () => {
+  test('is a fact, an envelope of the vocabulary, and heard by hooks, from any node [A3] [A4]', async () => {
     const store = new MemoryEventStore();
     const a = await node(store, 'a', twoSteps);
     const b = await node(store, 'b', twoSteps);

@@ -26,7 +26,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 };
 
 describe('a run that its process left', () => {
-  test('has a checkpoint behind each round of tools and none in between, and goes on behind the last [A7]', async () => {
+  test('has a checkpoint behind each round of tools alone, and goes on behind the last [A7]', async () => {
     const store = new MemoryEventStore();
     const runs: string[] = [];
     const lookup = lookupTool(runs);

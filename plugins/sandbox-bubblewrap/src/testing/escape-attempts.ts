@@ -60,7 +60,8 @@ export const escapeAttempts: readonly EscapeAttempt[] = [
   },
   {
     name: 'writes the log of the runtime',
-    script: 'echo x >>@OUTSIDE@/secret.txt && echo ESCAPED; mkdir -p @OUTSIDE@; echo x >@OUTSIDE@/secret.txt; echo done',
+    script: `echo x >>@OUTSIDE@/secret.txt && echo ESCAPED
+      mkdir -p @OUTSIDE@; echo x >@OUTSIDE@/secret.txt; echo done`,
     meets: /done/,
   },
   // Writing where it must not.
