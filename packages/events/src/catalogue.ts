@@ -7,6 +7,7 @@ import { changeRequested, commandRan, promptAccepted, promptCancelled, stopReque
 import { answerInterrupted, modelAnswered, modelCallDenied, modelCallFailed } from './model.js';
 import { lateResultReported, ownershipReleased, ownershipTaken } from './ownership.js';
 import { pluginSetChanged } from './plugin.js';
+import { questionAnswered, questionAsked, questionRefused } from './question.js';
 import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } from './run.js';
 import { sessionCreated, sessionRelabeled } from './session.js';
 import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
@@ -28,6 +29,8 @@ export const catalogue = {
   CommandRan: commandRan,
   ApprovalResolved: approvalResolved,
   ApprovalRefused: approvalRefused,
+  QuestionAnswered: questionAnswered,
+  QuestionRefused: questionRefused,
   PeerInvoked: peerInvoked,
   BudgetThresholdHit: budgetThresholdHit,
   RunStarted: runStarted,
@@ -40,6 +43,7 @@ export const catalogue = {
   ModelCallDenied: modelCallDenied,
   AnswerInterrupted: answerInterrupted,
   ApprovalRequested: approvalRequested,
+  QuestionAsked: questionAsked,
   ToolCallDecided: toolCallDecided,
   ToolCallStarted: toolCallStarted,
   ToolCallSettled: toolCallSettled,

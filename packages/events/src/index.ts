@@ -12,8 +12,8 @@ export { FactRegistry, readMetadata, wireTypes } from './fact-registry.js';
 export type { ReadFact, RecordedFact, Upcaster } from './fact-registry.js';
 export { claimedHashes, FIRST_PREV_HASH, isFactIntact, sealMetadata } from './hash-chain.js';
 export type { FactText, Sha256 } from './hash-chain.js';
-export { change, promptText } from './input.js';
-export type { Change } from './input.js';
+export { approvalMode, change, promptText } from './input.js';
+export type { ApprovalMode, Change } from './input.js';
 export { jsonValue, providerMetadata } from './json.js';
 export type { JsonValue, ProviderMetadata } from './json.js';
 export { jsonSchemaOf } from './json-schema.js';
@@ -36,6 +36,8 @@ export type { AnswerPart, ArtifactReference, FilePart, ReasoningPart, TextPart, 
 export type { Usage, UserPart } from './parts.js';
 export { activePlugin } from './plugin.js';
 export type { ActivePlugin } from './plugin.js';
+export { answers, question, questionExpiry, questionOption } from './question.js';
+export type { Answers, Question, QuestionExpiry, QuestionOption } from './question.js';
 export { failure, runStatus, stepSetup, stepView } from './run.js';
 export type { Failure, RunStatus, StepSetup, StepView } from './run.js';
 export {

@@ -66,15 +66,20 @@ export const stopRequested = defineEvent({
   },
 });
 
+/** What happens to calls that the rules leave open: people are asked, or one answer is given to all. */
+export const approvalMode = z.enum(['ask', 'always-allow', 'deny']);
+export type ApprovalMode = z.output<typeof approvalMode>;
+
 /**
- * What a change asks for: another model by its name; the system frozen as it is now, remade, or let loose; the older
- * part of the conversation summed up; or nothing of it shown to models any more.
+ * What a change asks for: another model by its name, or another approval mode; the system frozen as it is now, remade,
+ * or let loose; the older part of the conversation summed up; or nothing of it shown to models any more.
  */
 export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('model'), model: z.string() }),
   z.strictObject({ kind: z.literal('system'), action: z.enum(['freeze', 'refresh', 'follow']) }),
   z.strictObject({ kind: z.literal('compact') }),
   z.strictObject({ kind: z.literal('clear') }),
+  z.strictObject({ kind: z.literal('approvals'), mode: approvalMode }),
 ]);
 export type Change = z.output<typeof change>;
 

@@ -53,6 +53,8 @@ export const toolCallDecided = defineEvent({
     policy: z.string(),
     effect: effectContract,
     argumentDigest: z.string(),
+    /** The call consists of asking people: it is never started, and what they answer settles it. */
+    hasQuestions: z.literal(true).exactOptional(),
   }),
   wire: {
     types: ['tool_request_bound', 'permission_denied'],

@@ -25,6 +25,8 @@ function fixture(type: AnyType): object {
 /** What leads to the other wire types of facts that have several. */
 const variants: Partial<Record<AnyType, readonly object[]>> = {
   ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
+  QuestionAnswered: [{ isExpiry: true }, { isExpiry: true, answers: {} }],
+  QuestionAsked: [{ questions: [{ kind: 'text', id: 'why', prompt: 'Why?' }] }],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
   SessionCreated: [{ parent: 'a', root: 'b' }],

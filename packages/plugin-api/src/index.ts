@@ -68,6 +68,7 @@ export type {
   ProjectionStore,
   RowOptions,
 } from './ports/projection-store.js';
+export type { QuestionSet } from './ports/question-set.js';
 export type {
   Sandbox,
   SandboxCommand,
@@ -102,7 +103,14 @@ export type {
   PeerInvocationEvent,
 } from './session/cluster-event.js';
 export type { CommandContext, CommandHandler, CommandInfo, CommandSource, SlashCommand } from './session/command.js';
-export type { Interaction, InteractionResponse } from './session/interaction.js';
+export type {
+  ApprovalInteraction,
+  ApprovalResponse,
+  Interaction,
+  InteractionResponse,
+  QuestionInteraction,
+  QuestionResponse,
+} from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
 export type {
@@ -123,6 +131,7 @@ export type {
   MessagesOptions,
   ResumeOptions,
   Session,
+  SessionChange,
   SessionInfo,
   TurnStream,
 } from './session/session.js';

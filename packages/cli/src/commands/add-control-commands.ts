@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
-import { withOutput, withPlace } from './command-options.js';
+import { collect, withOutput, withPlace } from './command-options.js';
+import type { AnswersFlags } from './answer.js';
 import type { BudgetFlags } from './budget.js';
 import type { AnswerFlags } from './interactions.js';
 import type { SessionsFlags } from './sessions-flags.js';
@@ -40,6 +41,18 @@ export function addControlCommands(program: Command, context: CliContext, finish
       finish(await showRuns(context, session, flags));
     },
   );
+  add(program.command('answer <session> [interaction]').description('answer questions that wait for a person'))
+    .requiredOption(
+      '--answer <question=answer>',
+      'the answer to one question; repeated for others, and for more than one choice',
+      collect,
+      [],
+    )
+    .option('--by <name>', 'who answers (default: the user of this machine)')
+    .action(async (session: string, interaction: string | undefined, flags: AnswersFlags) => {
+      const { answerQuestions } = await import('./answer.js');
+      finish(await answerQuestions(context, session, interaction, flags));
+    });
   add(program.command('stop <session>').description('end the turn that runs, wherever it runs'))
     .option('--reason <text>', 'why')
     .action(async (session: string, flags: AnswerFlags) => {

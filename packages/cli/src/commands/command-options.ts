@@ -45,6 +45,7 @@ export function withOutput(command: Command): Command {
     .option('--no-color', 'no colors, as NO_COLOR=1');
 }
 
-function collect(value: string, previous: readonly string[]): readonly string[] {
+/** Of an option that may be repeated: all of its values. */
+export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
 }

@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
-import type { Interaction, InteractionResponse, Session } from '@perdure/plugin-api';
+import type { ApprovalResponse, Session } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { openForReading } from '../sessions/recorded-session.js';
-import { callLabel } from '../terminal/call-label.js';
+import { describeInteraction } from '../terminal/describe-interaction.js';
 import { jsonText } from '../terminal/json-text.js';
 import { visible } from '../terminal/visible.js';
 import { sessionKey, type SessionsFlags } from './sessions-flags.js';
@@ -20,16 +20,16 @@ export function showInteractions(context: CliContext, id: string, flags: Session
     const { screen, json } = context;
     const pending = await session.interactions();
     if (json) await screen.out.line(jsonText(pending));
-    else for (const each of pending) await screen.out.line(describe(each));
+    else for (const each of pending) await screen.out.line(describeInteraction(each));
     if (!json && pending.length === 0) await screen.note('nobody is asked for anything');
     return exitCodes.completed;
   });
 }
 
-/** `perdure approve` and `perdure deny`: the answer to one interaction, or to the only one. */
+/** `perdure approve` and `perdure deny`: the answer to one approval, or to the only one. */
 export function answerInteraction(
   context: CliContext,
-  decision: InteractionResponse['decision'],
+  decision: ApprovalResponse['decision'],
   id: string,
   interaction: string | undefined,
   flags: AnswerFlags,
@@ -37,12 +37,11 @@ export function answerInteraction(
   return onSession(context, id, flags, async (session) => {
     const { screen, json } = context;
     const pending = await session.interactions();
-    const [only] = pending;
-    if (interaction === undefined && pending.length !== 1) {
-      await screen.note(
-        only === undefined ? 'nobody is asked for anything' : 'several calls are asked about; name one of them:',
-      );
-      for (const each of pending) await screen.note(describe(each));
+    const approvals = pending.filter(({ kind }) => kind === 'approval');
+    const [only] = approvals;
+    if (interaction === undefined && approvals.length !== 1) {
+      await screen.note(only === undefined ? 'no approval waits' : 'several calls are asked about; name one of them:');
+      for (const each of approvals) await screen.note(describeInteraction(each));
       return exitCodes.usage;
     }
     const chosen = interaction ?? only?.id ?? '';
@@ -73,22 +72,12 @@ export function stopSession(context: CliContext, id: string, flags: AnswerFlags)
   });
 }
 
-function onSession(
+/** Works on one session of the store, without running it. */
+export function onSession(
   context: CliContext,
   id: string,
   flags: SessionsFlags,
   work: (session: Session) => Promise<number>,
 ): Promise<number> {
   return withStore(context, flags, async (runtime) => work(await openForReading(runtime, sessionKey(id, flags))));
-}
-
-function describe({ id, tool, input, reason, suggestion, expiresAt }: Interaction): string {
-  const parts = [
-    visible(id),
-    callLabel(tool, input, 200),
-    ...(reason === null ? [] : [`because ${visible(reason)}`]),
-    ...(suggestion === null ? [] : [`(--allow '${visible(suggestion)}' would allow it)`]),
-    ...(expiresAt === null ? [] : [`until ${new Date(expiresAt).toISOString()}`]),
-  ];
-  return parts.join('  ');
 }

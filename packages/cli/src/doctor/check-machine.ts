@@ -46,7 +46,7 @@ export async function checkRipgrep(): Promise<Check> {
       sessionId: '',
       calls: noCalls,
     };
-    const found = JSON.stringify(await grep?.execute(input, context));
+    const found = JSON.stringify(await grep?.execute?.(input, context));
     if (found.includes('needle.txt')) return ok('ripgrep', 'searches files');
     return fail('ripgrep', 'a search found nothing', 'Install the package again: npm ci.', exitCodes.failed);
   } catch (error) {

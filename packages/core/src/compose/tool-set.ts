@@ -37,7 +37,13 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
     for (const [name, tool] of Object.entries(source)) {
       if (tools.has(name)) throw invalid(name, 'two tools have this name');
       if (!NAME.test(name)) throw invalid(name, 'a name has 1 to 64 letters, digits, "_" and "-"');
-      if (typeof tool.execute !== 'function') throw invalid(name, 'execute is not a function');
+      const { execute, questions } = tool;
+      if ((execute === undefined) === (questions === undefined)) {
+        throw invalid(name, 'it has to have one of execute and questions');
+      }
+      if (typeof (execute ?? questions) !== 'function') {
+        throw invalid(name, `${execute === undefined ? 'questions' : 'execute'} is not a function`);
+      }
       tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: effectOf(name, tool) });
     }
   }
@@ -53,7 +59,10 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
 }
 
 /** Tools come from code without types too, and what may be repeated must not hang on a misspelt word. */
-function effectOf(name: string, { effect = 'once', reconcile }: Tool): EffectContract {
+function effectOf(
+  name: string,
+  { questions, effect = questions === undefined ? 'once' : 'read', reconcile }: Tool,
+): EffectContract {
   const checked = effectContract.safeParse(effect);
   if (!checked.success) throw invalid(name, `its effect is none of ${effectContract.options.join(', ')}`);
   if (checked.data === 'reconcile' && typeof reconcile !== 'function') {

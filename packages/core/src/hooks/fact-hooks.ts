@@ -78,6 +78,14 @@ const tellers: { readonly [Type in CoreType]?: Teller<Type> } = {
     const payload = { confirmation_type: 'approval', message, interaction_id: callId } as const;
     return [{ event: 'on_confirmation', payload: () => payload }];
   },
+  QuestionAsked: ({ callId, title, questions }) => {
+    const [only, ...more] = questions;
+    const message = title ?? questions.map(({ prompt }) => prompt).join('\n');
+    const offered = only !== undefined && more.length === 0 && only.kind !== 'text' ? only.options : undefined;
+    const options = offered === undefined ? {} : { options: offered.map(({ label }) => label) };
+    const payload = { confirmation_type: 'question', message, interaction_id: callId, ...options } as const;
+    return [{ event: 'on_confirmation', payload: () => payload }];
+  },
   BudgetThresholdHit: (fact) => [{ event: 'budget_threshold_hit', payload: () => fact }],
   PassivationRequested: ({ reason, deadlineMs }) => {
     const payload = { reason, ...(deadlineMs === undefined ? {} : { deadline_ms: deadlineMs }) };

@@ -19,6 +19,8 @@ export interface CallDecision {
   readonly argumentDigest: string;
   /** What a person is to be told, when they are asked. */
   readonly asks?: NonNullable<GateResult['asks']>;
+  /** The call is allowed, and consists of asking people. */
+  readonly hasQuestions?: true;
   /** Limits that the call came near to or met. */
   readonly hits: readonly PayloadOf<'BudgetThresholdHit'>[];
 }
@@ -97,6 +99,7 @@ export function decideCall(
       effect,
       ...(rewritten === undefined ? {} : { input: rewritten }),
       argumentDigest: digestOf(canonicalJson(rewritten ?? call.invalidInput ?? call.input ?? {})),
+      ...(asks === undefined && !isDenied && gated.hasQuestions ? { hasQuestions: true } : {}),
       hits,
     };
   };
@@ -113,7 +116,8 @@ function gatedCall(
   const effect = bound?.effect ?? 'once';
   const about = { callId, tool, input, effect, origin, within };
   const request: ToolCallRequest = { ...about, sessionId, turnId, workspace, subjects: [] };
-  const gated = { request, isTrusted, confirmation: undefined, permission: undefined };
+  const hasQuestions = bound?.tool.questions !== undefined;
+  const gated = { request, isTrusted, hasQuestions, confirmation: undefined, permission: undefined };
   try {
     const problem = problemOf(call, bound);
     if (problem !== undefined) return { ...gated, problem };

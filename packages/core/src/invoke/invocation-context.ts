@@ -1,3 +1,4 @@
+import type { ApprovalMode } from '@perdure/events';
 import type { HookSubject, HostEnv, Logger } from '@perdure/plugin-api';
 import type { Redaction } from '../secrets/redaction.js';
 
@@ -17,6 +18,8 @@ export interface InvocationContext {
   readonly logger: Logger;
   /** What hooks are told of the session beside their occurrence. */
   readonly subject: () => HookSubject;
+  /** The session's own approval mode. It changes between steps only. */
+  readonly approvals: ApprovalMode | undefined;
   /** Names of the tools that the session used last, the newest last. */
   readonly recentTools: () => readonly string[];
   /** How often in a row the model asked for the same, up to one of its calls; counted no further than `most`. */

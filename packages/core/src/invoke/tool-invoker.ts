@@ -3,10 +3,12 @@ import {
   errorMessage,
   isPerdureError,
   noCalls,
+  PerdureError,
   reasonOf,
   type ErrorCode,
   type ErrorData,
   type ScopedInvoker,
+  type Tool,
   type ToolContext,
 } from '@perdure/plugin-api';
 import type { BoundTool } from '../compose/tool-set.js';
@@ -66,7 +68,7 @@ async function executed(run: ToolRun, context: InvocationContext): Promise<unkno
     return await withTimeout(
       run.tool.tool.timeoutMs ?? Number.POSITIVE_INFINITY,
       context.signal,
-      (signal) => run.tool.tool.execute(input as never, toolContext(run, context, signal)),
+      (signal) => executeOf(run.tool)(input as never, toolContext(run, context, signal)),
       // What a tool does with the end it is told of is part of its outcome, and it may need a moment for it.
       run.tool.effect === 'read' ? 0 : ABORT_GRACE_MS,
     );
@@ -93,6 +95,12 @@ export async function reconcileTool(
   } catch {
     return { status: 'unknown' };
   }
+}
+
+/** A tool that asks people has no effect of its own, and whoever comes here cannot wait for them. */
+function executeOf({ name, tool }: BoundTool): NonNullable<Tool['execute']> {
+  if (tool.execute === undefined) throw new PerdureError('PERDURE_TOOL_ASKS', { tool: name });
+  return tool.execute.bind(tool);
 }
 
 /** What a tool gets: its arguments with secrets in the place of references, as its schema makes them. */

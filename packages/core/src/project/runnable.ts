@@ -36,9 +36,11 @@ interface Asked {
 const asking: Readonly<Record<string, (payload: never) => Asked | undefined>> = {
   ApprovalRequested: ({ origin = 'model', callId: id, expiresAt }: PayloadOf<'ApprovalRequested'>) =>
     origin === 'model' ? { id, expiresAt: expiresAt ?? null } : undefined,
+  QuestionAsked: ({ callId: id, expiresAt }: PayloadOf<'QuestionAsked'>) => ({ id, expiresAt: expiresAt ?? null }),
 };
 const answering: Readonly<Record<string, (payload: never) => string>> = {
   ApprovalResolved: (fact: PayloadOf<'ApprovalResolved'>) => fact.callId,
+  QuestionAnswered: (fact: PayloadOf<'QuestionAnswered'>) => fact.callId,
 };
 
 const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {

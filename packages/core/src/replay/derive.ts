@@ -52,6 +52,8 @@ export async function deriveFacts(
       plugins: state.plugins ?? [],
       newRunId: () => (recorded.payload as PayloadOf<'RunStarted'>).runId,
       now: () => (recorded.payload as PayloadOf<'ToolCallSettled'>).endedAt,
+      tool: (name) => agent.toolSet(state.identity?.workspace).tools.get(name),
+      expiresAt: () => (recorded.payload as PayloadOf<'QuestionAsked'>).expiresAt ?? 0,
       missing: (recorded.payload as PayloadOf<'RunStarted'>).without ?? [],
       compose: (joining) => composer.compose(batch.state, agent, joining),
       applyChange: (changed, change) => applyChange(changed, change, agent, composer),

@@ -1,6 +1,6 @@
 import { coreDefinition, type CoreType, type PayloadOf } from '@perdure/events';
 import type { AgentView } from '../host/agent-view.js';
-import type { SessionState } from '../session/session-state.js';
+import { currentTurn, type SessionState } from '../session/session-state.js';
 import { nextIntent } from '../turn/decider.js';
 
 /** Nothing runs in a replay, and no tool is asked what became of a call. */
@@ -35,7 +35,9 @@ export function isInput(
     case 'ToolCallStarted':
       return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     case 'ToolCallSettled': {
-      const { status, startedAt } = fact.payload as PayloadOf<'ToolCallSettled'>;
+      const { callId, status, startedAt } = fact.payload as PayloadOf<'ToolCallSettled'>;
+      // What people answered is the input, and the settlement follows from it.
+      if (asksPeople(state, callId)) return false;
       if (status === 'completed' || status === 'failed' || startedAt !== undefined) return true;
       return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     }
@@ -53,6 +55,11 @@ export function isInput(
 function isBeside(state: SessionState, fact: { readonly payload: unknown }): boolean {
   const { callId, origin = 'model' } = fact.payload as { readonly callId: string; readonly origin?: string };
   return origin !== 'model' || [...state.hostCalls, ...state.nestedCalls].some((call) => call.callId === callId);
+}
+
+function asksPeople(state: SessionState, callId: string): boolean {
+  const calls = currentTurn(state)?.step?.calls ?? [];
+  return calls.some((call) => call.callId === callId && call.decision?.hasQuestions);
 }
 
 /** A call that was left behind and whose tool was asked: its settlement, or its new start, is the tool's answer. */

@@ -7,13 +7,13 @@ import type { SessionHome } from './session-home.js';
 type Outcome = Awaited<ChangeHandle['finished']>;
 
 /**
- * Asks for a change and follows it to its end, whoever owns the session. `finished` resolves in any case: at the latest
- * when this process can tell no more of the session.
+ * Asks for changes and follows them to their end, whoever owns the session. `finished` resolves in any case: at the
+ * latest when this process can tell no more of the session.
  */
-export async function changeHandle(home: SessionHome, change: Change): Promise<ChangeHandle> {
+export async function changeHandle(home: SessionHome, ...changes: readonly Change[]): Promise<ChangeHandle> {
   const held = home.hold();
   try {
-    const handle = await requested(await held.loaded, change);
+    const handle = await requested(await held.loaded, changes);
     // The session stays loaded until the end of the change is told.
     void handle.finished.finally(held.release);
     return handle;
@@ -23,7 +23,7 @@ export async function changeHandle(home: SessionHome, change: Change): Promise<C
   }
 }
 
-async function requested(loaded: LoadedSession, change: Change): Promise<ChangeHandle> {
+async function requested(loaded: LoadedSession, changes: readonly Change[]): Promise<ChangeHandle> {
   const { journal, env, key } = loaded.work;
   const applied = new Map<string, Failure | undefined>();
   let tell: () => void = () => undefined;
@@ -36,20 +36,23 @@ async function requested(loaded: LoadedSession, change: Change): Promise<ChangeH
     tell();
   });
   try {
-    const id = await loaded.accept((batch) => {
-      const changeId = env.idGenerator.next(`${key.id}-${batch.state.ownership.epoch}-change`);
-      requestChange(batch, key.id, changeId, change);
-      return changeId;
-    });
+    const ids = await loaded.accept((batch) =>
+      changes.map((change) => {
+        const changeId = env.idGenerator.next(`${key.id}-${batch.state.ownership.epoch}-change`);
+        requestChange(batch, key.id, changeId, change);
+        return changeId;
+      }),
+    );
     const finished = followed(loaded, (resolve) => {
       tell = () => {
-        if (applied.has(id)) resolve(outcomeOf(applied.get(id)));
+        if (!ids.every((id) => applied.has(id))) return;
+        resolve(outcomeOf(ids.map((id) => applied.get(id)).find((failure) => failure !== undefined)));
       };
       tell();
     }).finally(end);
     loaded.follow();
     await loaded.run({ insist: false });
-    return { id, finished };
+    return { id: ids[0] ?? '', finished };
   } catch (error) {
     end();
     throw error;

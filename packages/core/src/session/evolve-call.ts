@@ -15,6 +15,7 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
       decision: fact.decision,
       effect: fact.effect,
       argumentDigest: fact.argumentDigest,
+      ...(fact.hasQuestions === undefined ? {} : { hasQuestions: fact.hasQuestions }),
       failure: denied && { code: denied.code ?? 'PERDURE_TOOL_DENIED', message: denied.reason ?? 'denied' },
     };
     return updateCall(withSideCall(state, fact), fact.callId, (call) => {

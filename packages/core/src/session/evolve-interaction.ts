@@ -3,7 +3,13 @@ import { withSideCall } from './evolve-call.js';
 import { copyCall } from './state-copies.js';
 import { updateCall } from './turn-update.js';
 
-type InteractionFacts = 'ApprovalRequested' | 'ApprovalResolved' | 'ApprovalRefused';
+type InteractionFacts =
+  | 'ApprovalRequested'
+  | 'ApprovalResolved'
+  | 'ApprovalRefused'
+  | 'QuestionAsked'
+  | 'QuestionAnswered'
+  | 'QuestionRefused';
 
 /** What people are asked about calls, and what they answer. */
 export const evolveInteraction: Pick<EvolveHandlers, InteractionFacts> = {
@@ -30,4 +36,25 @@ export const evolveInteraction: Pick<EvolveHandlers, InteractionFacts> = {
     }),
 
   ApprovalRefused: (_, state) => state,
+
+  QuestionAsked: (fact, state, place) => {
+    const { callId, name: _, ...about } = fact;
+    return updateCall(state, callId, (call) => {
+      const asked = copyCall(call);
+      asked.question = { ...about, requestedAt: place.time };
+      return asked;
+    });
+  },
+
+  QuestionAnswered: ({ callId, argumentDigest, ...answer }, state) =>
+    updateCall(state, callId, (call) => {
+      const { question } = call;
+      if (question === undefined || question.answer !== undefined) return call;
+      if (question.argumentDigest !== argumentDigest) return call;
+      const answered = copyCall(call);
+      answered.question = { ...question, answer };
+      return answered;
+    }),
+
+  QuestionRefused: (_, state) => state,
 };

@@ -68,6 +68,7 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     if (fact.failure !== undefined) return next;
     const { change } = requested;
     if (change.kind === 'model') return { ...next, model: change.model };
+    if (change.kind === 'approvals') return { ...next, approvals: change.mode };
     return change.kind === 'clear' ? cleared(next) : next;
   },
 

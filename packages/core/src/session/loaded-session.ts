@@ -14,8 +14,8 @@ import { Executor } from '../turn/executor.js';
 import { hostCall } from '../turn/host-call.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
-import { ApprovalExpiry } from './approval-expiry.js';
 import type { FactBatch } from './fact-batch.js';
+import { InteractionExpiry } from './interaction-expiry.js';
 import type { CommittedFact } from './journal.js';
 import { Passivation } from './passivation.js';
 import { settledWithin } from './settled-within.js';
@@ -61,7 +61,7 @@ export class LoadedSession {
     this.hooks = new HookTeller(work, this.index, this.signal);
     this.budget = new BudgetTeller(work, this.signal);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
-    new ApprovalExpiry(
+    new InteractionExpiry(
       work.journal,
       () => work.env.clock.now(),
       this.signal,

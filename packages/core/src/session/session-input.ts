@@ -1,5 +1,5 @@
-import type { JsonValue } from '@perdure/events';
-import { PerdureError, type EventsOptions, type ResumeOptions } from '@perdure/plugin-api';
+import { approvalMode, type Change, type JsonValue } from '@perdure/events';
+import { PerdureError, type EventsOptions, type ResumeOptions, type SessionChange } from '@perdure/plugin-api';
 
 /** Options from outside. Throws PERDURE_INPUT_INVALID; absent ones are empty. */
 export function checkOptions<Options extends object>(
@@ -46,11 +46,23 @@ export function checkResumeOptions(options: ResumeOptions | undefined): ResumeOp
   return checked;
 }
 
-/** The name of a model that a session is to have. */
-export function checkModelChange(change: { readonly model: string }): string {
+/** What a session is to be changed in, one change for each member. */
+export function checkChanges(change: SessionChange): readonly Change[] {
   if (!isObject(change)) throw invalidInput('change', 'it is an object');
-  if (typeof change.model !== 'string' || change.model === '') throw invalidInput('model', 'it is the name of a model');
-  return change.model;
+  const { model, approvals, ...others } = change;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw invalidInput(other, 'a session has nothing of this name to be set');
+  const changes: Change[] = [];
+  if (approvals !== undefined) {
+    const mode = approvalMode.safeParse(approvals);
+    if (!mode.success) throw invalidInput('approvals', `it is one of ${approvalMode.options.join(', ')}`);
+    changes.push({ kind: 'approvals', mode: mode.data });
+  }
+  if (model !== undefined || changes.length === 0) {
+    if (typeof model !== 'string' || model === '') throw invalidInput('model', 'it is the name of a model');
+    changes.push({ kind: 'model', model });
+  }
+  return changes;
 }
 
 /** A tool's name and what it is called with, as JSON has it. Throws PERDURE_INPUT_INVALID. */

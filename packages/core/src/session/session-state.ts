@@ -1,5 +1,7 @@
 import type {
   ActivePlugin,
+  Answers,
+  ApprovalMode,
   CallOrigin,
   Change,
   EffectContract,
@@ -9,6 +11,8 @@ import type {
   JsonValue,
   Labels,
   PayloadOf,
+  Question,
+  QuestionExpiry,
   RunStatus,
   SettlementStatus,
   StepSetup,
@@ -32,6 +36,8 @@ export interface SessionState {
   readonly labels: Labels;
   /** The session's own model by name; the agent's when absent. */
   readonly model: string | undefined;
+  /** The session's own approval mode; the policy's when absent. */
+  readonly approvals: ApprovalMode | undefined;
   readonly ownership: Ownership;
   /** Turns that have not ended, in order; the first is the one that runs or is next. */
   readonly open: readonly OpenTurn[];
@@ -179,6 +185,18 @@ export interface CallApproval {
   };
 }
 
+/** A person is asked what a call asks, or has answered. */
+export interface CallQuestion {
+  readonly argumentDigest: string;
+  readonly title?: string;
+  readonly questions: readonly Question[];
+  readonly requestedAt: number;
+  readonly expiresAt?: number;
+  readonly onExpiry?: QuestionExpiry;
+  /** Without answers when nobody gave any in time. */
+  readonly answer?: { readonly by: string; readonly answers?: Answers; readonly isExpiry?: true };
+}
+
 export interface CallState {
   readonly callId: string;
   readonly name: string;
@@ -191,12 +209,16 @@ export interface CallState {
   readonly invalidInput: string | undefined;
   /** Absent when nobody was asked. */
   readonly approval?: CallApproval;
+  /** Absent when the call asks nobody, or has not yet. */
+  readonly question?: CallQuestion;
   readonly decision:
     | {
         readonly decision: 'allow' | 'deny';
         readonly failure: Failure | undefined;
         readonly effect: EffectContract;
         readonly argumentDigest: string;
+        /** The call is never started: people are asked, and their answer settles it. */
+        readonly hasQuestions?: true;
       }
     | undefined;
   readonly started:
@@ -239,6 +261,7 @@ export const initialState: SessionState = {
   identity: undefined,
   labels: {},
   model: undefined,
+  approvals: undefined,
   ownership: { epoch: 0, handedOver: false },
   open: [],
   ended: AppendList.empty(),

@@ -27,6 +27,7 @@ export function sessionInfo(journal: Journal): SessionInfo {
     parent: state.identity?.parent ?? null,
     root: state.identity?.root ?? key.id,
     model: state.model ?? null,
+    approvals: state.approvals ?? null,
     createdAt: state.identity?.createdAt ?? 0,
     updatedAt: journal.time,
     messages: state.messages.length,

@@ -25,6 +25,7 @@ import {
   type RunEventPageOptions,
   type RunSnapshot,
   type Session,
+  type SessionChange,
   type SessionInfo,
   type SettleOptions,
   type Settlement,
@@ -49,9 +50,9 @@ import type { LoadedSession } from './loaded-session.js';
 import type { SessionHome } from './session-home.js';
 import {
   checkCall,
+  checkChanges,
   checkEventsOptions,
   checkListener,
-  checkModelChange,
   checkOptions,
   checkReason,
   checkResumeOptions,
@@ -208,9 +209,8 @@ export class DurableSession implements Session {
     return changeHandle(this.home, { kind: 'system', action: 'refresh' });
   }
 
-  async set(change: { readonly model: string }): Promise<ChangeHandle> {
-    const model = checkModelChange(change);
-    return changeHandle(this.home, { kind: 'model', model });
+  async set(change: SessionChange): Promise<ChangeHandle> {
+    return changeHandle(this.home, ...checkChanges(change));
   }
 
   compact(): Promise<ChangeHandle> {

@@ -12,6 +12,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     identity: state.identity,
     labels: state.labels,
     model: state.model,
+    approvals: state.approvals,
     ownership: state.ownership,
     open: state.open,
     ended: state.ended,
@@ -67,7 +68,7 @@ export function copyStep(step: OpenStep): Draft<OpenStep> {
 }
 
 export function copyCall(call: CallState): Draft<CallState> {
-  const { approval, parent, madeIn, outcome } = call;
+  const { approval, question, parent, madeIn, outcome } = call;
   return {
     callId: call.callId,
     name: call.name,
@@ -77,6 +78,7 @@ export function copyCall(call: CallState): Draft<CallState> {
     input: call.input,
     invalidInput: call.invalidInput,
     ...(approval === undefined ? {} : { approval }),
+    ...(question === undefined ? {} : { question }),
     decision: call.decision,
     started: call.started,
     settled: call.settled,

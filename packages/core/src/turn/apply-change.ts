@@ -19,7 +19,9 @@ export function applyChange(
     const failure = modelFailure(change.model, agent);
     return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
   }
-  if (change.kind === 'clear') return batch.add('ChangeApplied', { changeId }, scope, NODE);
+  if (change.kind === 'clear' || change.kind === 'approvals') {
+    return batch.add('ChangeApplied', { changeId }, scope, NODE);
+  }
   if (change.kind === 'system') {
     const { state } = batch;
     const wasFrozen = state.system !== undefined;

@@ -11,7 +11,6 @@ import {
   type PendingChange,
 } from '../session/session-state.js';
 import type { SessionState } from '../session/session-state.js';
-import { onlyWaits } from '../session/waiting.js';
 
 /** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */
 export const DECIDER_VERSION = 2;
@@ -45,6 +44,8 @@ export type FactIntent =
   | { readonly do: 'apply-change'; readonly change: PendingChange }
   | { readonly do: 'start-step'; readonly turn: OpenTurn; readonly joined: readonly string[] }
   | { readonly do: 'start-call'; readonly call: CallState; readonly attempt: number }
+  | { readonly do: 'ask-questions'; readonly call: CallState }
+  | { readonly do: 'settle-answered'; readonly call: CallState }
   | { readonly do: 'settle-denied'; readonly call: CallState }
   | { readonly do: 'settle-cancelled'; readonly call: CallState }
   | { readonly do: 'settle-unknown'; readonly call: CallState }
@@ -169,7 +170,6 @@ export function finishFailure(finish: FinishReason): Failure | undefined {
 
 function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: TurnLimits, process: ProcessView): Intent {
   if (step.answer === undefined) return unanswered(turn, step, limits);
-  if (onlyWaits(turn)) return { do: 'rest' };
   const unsettled = step.calls.filter((call) => call.settled === undefined);
   if (unsettled.length === 0) return { do: 'checkpoint-step', turn, step };
   const denied = unsettled.find((call) => call.decision?.decision === 'deny');
@@ -183,16 +183,42 @@ function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: Tur
   const undecided =
     open.find(({ approval }) => approval === undefined) ?? open.find(({ approval }) => approval?.answer);
   if (undecided !== undefined) return { do: 'decide-call', turn, step, call: undecided };
+  const asking = questionIntent(unsettled);
+  if (asking !== undefined) return asking;
+  if (open.length > 0) return { do: 'rest' };
   for (const call of unsettled) {
     if (call.started === undefined || call.started.epoch === state.ownership.epoch || process.underWay.has(call.callId))
       continue;
     return leftBehind(call, call.started.effect, call.started.attempt, turn, process);
   }
-  const next = unsettled.find((call) => call.started === undefined);
+  const isTogether = isParallel(step);
+  // A call that waits for a person holds up those behind it, unless they may run together.
+  const next = unsettled.find((call) => call.started === undefined && !(isTogether && call.question !== undefined));
   const running = unsettled.filter((call) => call.started !== undefined);
-  if (next !== undefined && (running.length === 0 || isParallel(step)))
-    return { do: 'start-call', call: next, attempt: 1 };
-  return { do: 'run-calls', turn, calls: running };
+  if (next !== undefined && (running.length === 0 || isTogether)) {
+    return next.question === undefined ? { do: 'start-call', call: next, attempt: 1 } : { do: 'rest' };
+  }
+  return running.length === 0 ? { do: 'rest' } : { do: 'run-calls', turn, calls: running };
+}
+
+/** Questions are asked as soon as the gates let them through, and an answer counts as soon as it is there. */
+function questionIntent(unsettled: readonly CallState[]): FactIntent | undefined {
+  const unasked = unsettled.find(({ decision, question }) => decision?.hasQuestions && question === undefined);
+  if (unasked !== undefined) return { do: 'ask-questions', call: unasked };
+  const answered = unsettled.find(({ question }) => question?.answer !== undefined);
+  return answered && { do: 'settle-answered', call: answered };
+}
+
+/**
+ * Whether all that is left of the turn's step is what people are asked, whoever runs the turn. Prompts and changes that
+ * came meanwhile wait for the next step, and do not make it go on.
+ */
+export function waitsForPeople(state: SessionState): boolean {
+  const turn = currentTurn(state);
+  if (turn?.step?.answer === undefined || state.hostCalls.length > 0) return false;
+  const none = { has: () => false };
+  const limits = { maxSteps: 0, maxModelAttempts: 0 };
+  return inStep(state, turn, turn.step, limits, { underWay: none, voided: none }).do === 'rest';
 }
 
 function unanswered(turn: OpenTurn, step: OpenStep, limits: TurnLimits): Intent {

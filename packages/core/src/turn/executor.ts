@@ -158,12 +158,16 @@ export class Executor {
   private record(batch: FactBatch, intent: FactIntent): void {
     const { work } = this;
     const agent = work.agent();
+    const { state } = batch;
+    const step = frozenAgent(this.memory, currentTurn(state)?.step?.stepId, work);
     const context: RecordContext = {
       sessionId: work.key.id,
       plugins: work.plugins,
       newRunId: () => work.env.idGenerator.next(`${work.key.id}-${this.held.epoch}-run`),
       now: () => work.env.clock.now(),
       missing: this.missing,
+      tool: (name) => step.toolSet(state.identity?.workspace).tools.get(name),
+      expiresAt: (expiresInMs) => work.env.clock.now() + expiresInMs,
       compose: (joining) => {
         const composed = work.composer.compose(batch.state, agent, joining);
         this.memory.composed = composed;

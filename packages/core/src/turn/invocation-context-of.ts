@@ -31,6 +31,7 @@ export function invocationContextOf(
     redaction: work.redaction,
     logger: work.logger,
     subject: () => subjectOf(work.key.id, state, turnId, runId),
+    approvals: state.approvals,
     recentTools: () => recentTools(state),
     timesInARow: (callId, most) => (turnId === undefined ? 0 : timesInARow(state, turnId, most, callId)),
   });

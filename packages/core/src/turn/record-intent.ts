@@ -1,8 +1,10 @@
 import type { ActivePlugin, Actor, JsonValue, PayloadOf } from '@perdure/events';
 import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
+import type { BoundTool } from '../compose/tool-set.js';
 import type { AgentView } from '../host/agent-view.js';
 import type { CallDecision } from '../invoke/decide-call.js';
+import { answeredOutcome, questionsOf } from '../invoke/questions.js';
 import { idempotencyKeyOf } from '../invoke/call-id.js';
 import type { FactBatch, FactScope } from '../session/fact-batch.js';
 import { activeRun, currentTurn, type CallState, type OpenTurn } from '../session/session-state.js';
@@ -19,6 +21,9 @@ export interface RecordContext {
   readonly now: () => number;
   /** What the node that resumes does not have and was told to go without. */
   readonly missing: readonly { readonly kind: string; readonly id: string }[];
+  readonly tool: (name: string) => BoundTool | undefined;
+  /** When something ends that is asked at this moment. */
+  readonly expiresAt: (expiresInMs: number) => number;
   readonly compose: (joining: readonly number[]) => ComposedStep;
   readonly applyChange: (batch: FactBatch, change: Extract<FactIntent, { do: 'apply-change' }>['change']) => void;
 }
@@ -45,6 +50,10 @@ export function recordIntent(batch: FactBatch, intent: FactIntent, context: Reco
     }
     case 'start-call':
       return startCall(batch, intent.call, intent.attempt);
+    case 'ask-questions':
+      return askQuestions(batch, intent.call, context);
+    case 'settle-answered':
+      return settleUnstarted(batch, intent.call, answeredOutcome(intent.call), context);
     case 'settle-denied': {
       const failure = intent.call.decision?.failure;
       const payload = { callId: intent.call.callId, status: 'denied' as const, endedAt: context.now() };
@@ -115,6 +124,7 @@ export function decisionPayload(call: CallState, decision: CallDecision, policy:
     policy,
     effect: decision.effect,
     argumentDigest: decision.argumentDigest,
+    ...(decision.hasQuestions === undefined ? {} : { hasQuestions: decision.hasQuestions }),
   };
 }
 
@@ -192,6 +202,22 @@ function startCall(batch: FactBatch, call: CallState, attempt: number): void {
   batch.add('ToolCallStarted', fact, scopeOf(batch), NODE);
 }
 
+/** Asks people, or settles a call that cannot. */
+function askQuestions(batch: FactBatch, call: CallState, context: RecordContext): void {
+  const asked = questionsOf(call, context.tool(call.name), context.expiresAt);
+  if (!('failure' in asked)) return batch.add('QuestionAsked', asked, scopeOf(batch), NODE);
+  return settleUnstarted(batch, call, { status: 'failed', failure: asked.failure }, context);
+}
+
+function settleUnstarted(
+  batch: FactBatch,
+  { callId }: CallState,
+  outcome: Omit<PayloadOf<'ToolCallSettled'>, 'callId' | 'endedAt'>,
+  context: RecordContext,
+): void {
+  batch.add('ToolCallSettled', { callId, ...outcome, endedAt: context.now() }, scopeOf(batch), NODE);
+}
+
 function settleUnrun(
   batch: FactBatch,
   call: CallState,
@@ -200,7 +226,7 @@ function settleUnrun(
   context: RecordContext,
 ): void {
   const failure = { code, message: errorMessage(code, { tool: call.name }) };
-  batch.add('ToolCallSettled', { callId: call.callId, status, failure, endedAt: context.now() }, scopeOf(batch), NODE);
+  settleUnstarted(batch, call, { status, failure }, context);
 }
 
 function isSamePlugins(a: readonly ActivePlugin[] | undefined, b: readonly ActivePlugin[]): boolean {

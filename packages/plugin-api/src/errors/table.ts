@@ -119,6 +119,8 @@ export const errorTable = {
     'The interaction "{interaction}" is about other arguments than those that were answered.',
   ),
   PERDURE_INTERACTION_EXPIRED: conflict('The interaction "{interaction}" has expired.'),
+  PERDURE_TOOL_ASKS: refused('The tool "{tool}" asks people, and this call can wait for nobody.'),
+  PERDURE_TOOL_UNANSWERED: refused('Nobody answered what "{tool}" asked in time.', 408),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
   PERDURE_SANDBOX_UNAVAILABLE: unavailable('No command can be closed in here: {reason}.', false),

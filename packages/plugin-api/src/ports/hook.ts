@@ -89,6 +89,8 @@ export interface HookPayloads {
     readonly confirmation_type: 'approval' | 'question';
     readonly message: string;
     readonly interaction_id: string;
+    /** What is offered, as people read it, where one question with options is asked. */
+    readonly options?: readonly string[];
   };
   readonly pre_compact: { readonly message_count: number; readonly used_tokens: number };
   readonly post_compact: {

@@ -1,6 +1,7 @@
 import type { EffectContract, JsonValue } from '@perdure/events';
 import { PerdureError } from '../errors/perdure-error.js';
 import type { ToolOutcome } from '../session/turn.js';
+import type { QuestionSet } from './question-set.js';
 
 /**
  * A tool in the shape of the AI SDK, plus what a durable runtime must know of it.
@@ -11,8 +12,16 @@ import type { ToolOutcome } from '../session/turn.js';
 export interface Tool {
   readonly description?: string | undefined;
   readonly inputSchema: unknown;
-  execute(input: never, context: ToolContext): unknown;
-  /** What may be done with a call that was started and never settled; `once` when absent. */
+  /** Has the effect. Every tool has this or `questions`, and never both. */
+  execute?(input: never, context: ToolContext): unknown;
+  /**
+   * What people are asked. The call is then nothing else: it waits, as facts and without a process, and its output is
+   * `{ answers }`, with `isDefault: true` where they are those of the expiry. Rules can deny such a call or have someone
+   * agree to it; where none says anything it needs nobody's approval, because all that it does is to show a person
+   * something. It must answer the same for the same.
+   */
+  questions?(input: never): QuestionSet;
+  /** What may be done with a call that was started and never settled; `once` when absent, `read` with `questions`. */
   readonly effect?: EffectContract;
   /** For `reconcile`: finds out what became of a call that may or may not have taken effect. */
   reconcile?(input: never, context: ToolContext): Promise<Reconciliation>;

@@ -1,4 +1,4 @@
-import type { EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
+import type { ApprovalMode, EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
 import type { BudgetGuard } from '../ports/budget.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { ClusterEvent } from './cluster-event.js';
@@ -83,8 +83,11 @@ export interface Session {
   snapshot(): Promise<ChangeHandle>;
   /** Makes the system prompt anew from the agent's present state, and keeps that if it was frozen. */
   syncshot(): Promise<ChangeHandle>;
-  /** Asks for a change at the next step boundary; at once when no turn runs. */
-  set(change: { readonly model: string }): Promise<ChangeHandle>;
+  /**
+   * Asks for a change at the next step boundary; at once when no turn runs. Of several each is applied or refused by
+   * itself, and the handle tells the first refusal.
+   */
+  set(change: SessionChange): Promise<ChangeHandle>;
   /** Replaces the older part of what models see by a summary of it. */
   compact(): Promise<ChangeHandle>;
   /** Writes the session in its exchange form to the snapshot store, in one atomic call. */
@@ -183,6 +186,8 @@ export interface SessionInfo {
   /** The session at the top of the tree; this one when it has no parent. */
   readonly root: string;
   readonly model: string | null;
+  /** The session's own approval mode; `null` when it has that of the policy. */
+  readonly approvals: ApprovalMode | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -197,6 +202,14 @@ export interface SessionInfo {
   readonly cursor: string;
   /** Why this build may not run the session on; it can still be read. */
   readonly readOnly: { readonly type: string; readonly revision: number } | null;
+}
+
+/** What is to be another; at least one of them. */
+export interface SessionChange {
+  /** The name of a model. */
+  readonly model?: string;
+  /** What happens to calls that the rules leave open, in the place of the approval policy's own mode. */
+  readonly approvals?: ApprovalMode;
 }
 
 export interface ChangeHandle {

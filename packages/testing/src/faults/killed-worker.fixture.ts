@@ -134,7 +134,7 @@ try {
   await decideCall();
   await store.append(session, [fact('ModelAnswered'), fact('ToolCallStarted')], { expected: 0 });
   await store.append(session, [fact('ToolCallStarted')], { expected: 0 });
-  await tools['add']?.execute({} as never, context);
+  await tools['add']?.execute?.({} as never, context);
   await tools['add']?.reconcile?.({} as never, context);
   await store.append(session, [fact('ToolCallSettled')], { expected: 2 });
   const settled = [user, { role: 'tool', content: [result] }];

@@ -41,7 +41,7 @@ const bothPoints = ['tool:before count', 'tool:after count'];
 describe('killing tools', () => {
   test('pass on what a tool is, also one that is an instance of a class', () => {
     const { wrapped, points } = wrap(new Counter());
-    expect(wrapped.execute({ by: 2 } as never, context)).toBe('counter 2');
+    expect(wrapped.execute?.({ by: 2 } as never, context)).toBe('counter 2');
     expect(wrapped.permissionSubjects?.({} as never)).toEqual(['counter']);
     expect([wrapped.inputSchema, wrapped.effect, 'reconcile' in wrapped]).toEqual([
       { type: 'object' },
@@ -54,20 +54,20 @@ describe('killing tools', () => {
   test('come behind the effect of a promise, and not behind a failure', async () => {
     const finish = new AbortController();
     const slow = wrap({ inputSchema: {}, execute: () => once(finish.signal, 'abort').then(() => 3) });
-    const output = slow.wrapped.execute({} as never, context);
+    const output = slow.wrapped.execute?.({} as never, context);
     expect(slow.points()).toEqual(['tool:before count']);
     finish.abort();
     expect(await output).toBe(3);
     expect(slow.points()).toEqual(bothPoints);
     const failing = wrap({ inputSchema: {}, execute: () => Promise.reject(new Error('no')) });
-    await expect(failing.wrapped.execute({} as never, context)).rejects.toThrow('no');
+    await expect(failing.wrapped.execute?.({} as never, context)).rejects.toThrow('no');
     expect(failing.points()).toEqual(['tool:before count']);
   });
 
   test('come behind the last piece of an output that comes in pieces', async () => {
     const { wrapped, points } = wrap({ inputSchema: {}, execute: inPieces });
     const pieces: unknown[] = [];
-    for await (const piece of wrapped.execute({} as never, context) as AsyncIterable<unknown>) {
+    for await (const piece of wrapped.execute?.({} as never, context) as AsyncIterable<unknown>) {
       expect(points()).toEqual(['tool:before count']);
       pieces.push(piece);
     }

@@ -15,10 +15,7 @@ function killingTool(name: string, tool: Tool, plan: KillPlan): Tool {
   return {
     ...tool,
     inputSchema: tool.inputSchema,
-    execute: (input: never, context: ToolContext) => {
-      plan.pass({ point: 'tool:before', labels });
-      return afterEffect(tool.execute(input, context), () => plan.pass({ point: 'tool:after', labels }));
-    },
+    ...(tool.execute === undefined ? {} : { execute: killingExecute(tool.execute.bind(tool), labels, plan) }),
     // A tool may be an instance of a class: what its prototype has is not part of a copy.
     ...(description === undefined ? {} : { description }),
     ...(effect === undefined ? {} : { effect }),
@@ -26,7 +23,19 @@ function killingTool(name: string, tool: Tool, plan: KillPlan): Tool {
     ...(tool.permissionSubjects === undefined
       ? {}
       : { permissionSubjects: (input: never) => tool.permissionSubjects?.(input) ?? [] }),
+    ...(tool.questions === undefined ? {} : { questions: tool.questions.bind(tool) }),
     ...(tool.reconcile === undefined ? {} : { reconcile: killingReconcile(name, tool.reconcile.bind(tool), plan) }),
+  };
+}
+
+function killingExecute(
+  execute: NonNullable<Tool['execute']>,
+  labels: readonly string[],
+  plan: KillPlan,
+): NonNullable<Tool['execute']> {
+  return (input: never, context: ToolContext) => {
+    plan.pass({ point: 'tool:before', labels });
+    return afterEffect(execute(input, context), () => plan.pass({ point: 'tool:after', labels }));
   };
 }
 

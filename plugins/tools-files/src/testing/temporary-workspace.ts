@@ -88,7 +88,7 @@ export type Output = Readonly<Record<string, unknown>>;
 
 export async function call(tool: Tool | undefined, input: object, context = contextOf()): Promise<Output> {
   if (tool === undefined) throw new Error('no such tool');
-  return (await tool.execute(input as never, context)) as Output;
+  return (await tool.execute?.(input as never, context)) as Output;
 }
 
 /** The code that a call fails with. */

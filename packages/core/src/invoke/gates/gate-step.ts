@@ -1,4 +1,4 @@
-import type { GateDecision, JsonValue, PayloadOf } from '@perdure/events';
+import type { ApprovalMode, GateDecision, JsonValue, PayloadOf } from '@perdure/events';
 import {
   errorMessage,
   isPerdureError,
@@ -17,6 +17,8 @@ export interface GatedCall {
   readonly request: ToolCallRequest;
   /** Whether the host vouches for the call: gates that guard against the model are passed by. */
   readonly isTrusted: boolean;
+  /** Whether the call consists of asking people. */
+  readonly hasQuestions: boolean;
   /** What the check of the tool and its arguments found wrong. */
   readonly problem: { readonly code: ErrorCode; readonly reason: string } | undefined;
   /** Why the tool itself wants a person to agree to this call. */
@@ -54,6 +56,8 @@ export interface GateContext {
   readonly signal: AbortSignal;
   /** What hooks are told of the session beside the call. */
   readonly subject: () => HookSubject;
+  /** The session's own approval mode. */
+  readonly approvals: ApprovalMode | undefined;
   /** Names of the tools that the session used last, the newest last. */
   readonly recentTools: () => readonly string[];
   /** How often in a row the model asked for the same, up to one of its calls; counted no further than `most`. */

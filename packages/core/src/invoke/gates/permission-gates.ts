@@ -1,5 +1,5 @@
-import type { GateDecision } from '@perdure/events';
-import type { ApprovalPolicy, PermissionDecision } from '@perdure/plugin-api';
+import type { ApprovalMode, GateDecision } from '@perdure/events';
+import type { PermissionDecision } from '@perdure/plugin-api';
 import type { AgentParts } from '../../host/agent-view.js';
 import type { CallApproval } from '../../session/session-state.js';
 import { refuseLater } from '../refuse-later.js';
@@ -63,9 +63,23 @@ export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 
     kind: isAsking ? 'waiting' : 'rule',
     digest: approval === undefined ? '' : `${approval.id} ${approval.digest}`,
     applies: ({ isTrusted, permission }) => !isTrusted && permission?.decision === 'ask',
-    decide: ({ request, permission }, { signal }) => {
+    decide: (call, { signal, approvals }) => {
+      const { request, permission } = call;
       const { tool } = request;
-      if (approval !== undefined) return byPolicy(approval, tool, permission);
+      const mode = approvals ?? approval?.mode ?? 'ask';
+      if (mode === 'deny') return refusedByMode(tool, approvals);
+      if (asksByItself(call)) return { decision: { gate: id, decision: 'allow', rule: 'it asks by itself' } };
+      if (mode === 'always-allow') {
+        // A person must agree, and in this mode none is asked.
+        if (permission?.isConfirmation === true) {
+          return { decision: denial(id, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool }) };
+        }
+        return { decision: { gate: id, decision: 'allow', rule: modeRule(mode, approvals) } };
+      }
+      // A session that is to ask does so also where its agent has no policy of its own.
+      if (approval !== undefined || (approvals !== undefined && asker === undefined)) {
+        return askedLater(permission, approval?.expiresInMs);
+      }
       if (asker === undefined || permission === undefined) {
         return { decision: denial(id, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool }) };
       }
@@ -82,31 +96,36 @@ export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 
 
 export const APPROVAL_GATE = 'approval';
 
-function byPolicy(
-  { mode, expiresInMs }: ApprovalPolicy,
-  tool: string,
-  permission: PermissionDecision | undefined,
+/**
+ * A call that does nothing but ask people is put before a person in any case. It needs no approval besides, unless a
+ * rule or the tool itself wants one.
+ */
+function asksByItself({ hasQuestions, permission, confirmation }: GatedCall): boolean {
+  return hasQuestions && permission?.rule === undefined && confirmation === undefined;
+}
+
+function refusedByMode(tool: string, own: ApprovalMode | undefined): GateResult {
+  const denied = denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: 'nobody is asked' });
+  return { decision: own === undefined ? denied : { ...denied, rule: modeRule(own, own) } };
+}
+
+/** Which mode decided, and whose it was. */
+function modeRule(mode: ApprovalMode, own: ApprovalMode | undefined): string {
+  return own === undefined ? mode : `${mode} of the session`;
+}
+
+function askedLater(
+  { reason, suggestion, isConfirmation }: Partial<PermissionDecision> = {},
+  expiresInMs: number | undefined,
 ): GateResult {
-  const isConfirmation = permission?.isConfirmation === true;
-  switch (mode) {
-    case 'always-allow':
-      // A person must agree, and this policy asks none.
-      if (isConfirmation) return { decision: denial(APPROVAL_GATE, 'PERDURE_TOOL_NOBODY_TO_ASK', { tool }) };
-      return { decision: { gate: APPROVAL_GATE, decision: 'allow', rule: mode } };
-    case 'deny':
-      return { decision: denial(APPROVAL_GATE, 'PERDURE_TOOL_DENIED', { tool, reason: 'nobody is asked' }) };
-    case 'ask': {
-      const { reason, suggestion } = permission ?? {};
-      return {
-        asks: {
-          ...(reason === undefined ? {} : { reason }),
-          ...(suggestion === undefined ? {} : { suggestion }),
-          // That nobody answered in time is nobody's agreement.
-          ...(isConfirmation && expiresInMs !== undefined ? { onExpiry: 'deny' } : {}),
-        },
-      };
-    }
-  }
+  return {
+    asks: {
+      ...(reason === undefined ? {} : { reason }),
+      ...(suggestion === undefined ? {} : { suggestion }),
+      // That nobody answered in time is nobody's agreement.
+      ...(isConfirmation === true && expiresInMs !== undefined ? { onExpiry: 'deny' } : {}),
+    },
+  };
 }
 
 /** What a person said of a call. */

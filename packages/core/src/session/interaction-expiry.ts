@@ -1,12 +1,11 @@
-import { expireDue } from './interactions.js';
+import { expireDue, nextExpiry } from './interactions.js';
 import type { Journal } from './journal.js';
-import { nextExpiry } from './waiting.js';
 
 /** The longest time that a timer can be set for. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Answers requests of a session in this process when nobody has until their time. Any process may be the first. */
-export class ApprovalExpiry {
+/** Answers what people are asked in a session in this process when nobody has until their time. Any process may be the first. */
+export class InteractionExpiry {
   private timer: NodeJS.Timeout | undefined;
   private at: number | undefined;
 
