@@ -2,6 +2,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scriptByRound, startModelServer, type ModelServer } from '@perdure/testing';
 import { CliPlace } from './cli-process.js';
 
+const questions = {
+  title: 'Before I go on',
+  questions: [
+    {
+      id: 'where',
+      question: 'Where to?',
+      kind: 'single_select',
+      options: [{ value: 'here', label: 'Right here' }, { value: 'there' }],
+    },
+    {
+      id: 'tell',
+      question: 'Who is told?',
+      kind: 'multi_select',
+      options: [{ value: 'team' }, { value: 'office' }],
+      allow_free_text: true,
+      max: 2,
+    },
+    { id: 'note', question: 'Why?', kind: 'text', required: false },
+  ],
+};
 const rounds = scriptByRound([
   {
     calls: [
@@ -17,7 +37,14 @@ let place: CliPlace;
 beforeAll(async () => {
   place = (await CliPlace.builder())();
   place.linkPackages();
-  server = await startModelServer({ script: rounds });
+  const asking = [
+    {
+      when: { userTextContains: 'ask me', toolResults: 0 },
+      answer: { calls: [{ name: 'ask_user', input: questions }] },
+    },
+    { when: { userTextContains: 'ask me' }, answer: { text: 'As you say.' } },
+  ];
+  server = await startModelServer({ script: { rules: [...asking, ...rounds.rules] } });
   place.write(
     'workspace/perdure.config.ts',
     `import policyApproval from '@perdure/policy-approval';
@@ -68,6 +95,35 @@ test('a turn that waits in no process is answered, and goes on when it is resume
   await run.ended;
   for (const { id } of both) expect(await place.run(['approve', 'left', id])).toMatchObject({ code: 0 });
   const resumed = await place.run(['resume', 'left']);
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(resumed.out).toContain('As you say.');
+});
+
+test('questions of a model are shown, and answered from another process', { timeout: 120_000 }, async () => {
+  const run = place.start(['run', 'ask me', '--session', 'asked']);
+  const [question] = await pending('asked', 1);
+  const shown = await place.run(['interactions', 'asked']);
+  expect(shown.out).toContain('ask_user asks  Before I go on');
+  expect(shown.out).toContain('  where: Where to?  (one of)\n    here  Right here\n    there');
+  expect(shown.out).toContain('  tell: Who is told?  (at most 2 of, or a text of your own)');
+  expect(shown.out).toContain('  note: Why?  (a text, may be left out)');
+  const answer = (...answers: string[]) =>
+    place.run(['answer', 'asked', '--by', 'ada', '--json', ...answers.flatMap((each) => ['--answer', each])]);
+  expect((await place.run(['answer', 'asked'])).code).toBe(2);
+  const nowhere = await answer('where=nowhere', 'tell=team');
+  expect(nowhere.code).not.toBe(0);
+  expect(nowhere.error).toContain('response.answers.where');
+  run.child.kill('SIGKILL');
+  await run.ended;
+  const last = await answer('where=here', 'tell=team', 'tell=a = b');
+  expect(JSON.parse(last.out)).toEqual({
+    id: question?.id,
+    answers: { where: 'here', tell: ['team', 'a = b'] },
+    left: 0,
+  });
+  const named = await place.run(['answer', 'asked', question?.id ?? '', '--answer', 'where=there']);
+  expect(named.error).toContain('was answered by');
+  const resumed = await place.run(['resume', 'asked']);
   expect(resumed).toMatchObject({ code: 0 });
   expect(resumed.out).toContain('As you say.');
 });

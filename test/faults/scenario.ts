@@ -138,6 +138,25 @@ const governed: Scenario = {
   },
 };
 
+type Answer = { readonly decision: 'allow' } | { readonly answers: Answers };
+
+/** Answers whatever a person is asked until the turn ends, each time first with something that does not fit. */
+async function answering(session: Session, finished: Promise<unknown>, answer: Answer): Promise<void> {
+  // Nobody lets it go between the answers.
+  const endListening = session.subscribe(() => undefined);
+  let isOver = false;
+  const ended = finished.then(() => (isOver = true));
+  while (!isOver) {
+    for (const { id, argumentDigest } of await session.interactions()) {
+      const given = { id, by: 'ada', ...answer };
+      await session.respond({ ...given, argumentDigest: 'sha256:other' }).catch(() => undefined);
+      await session.respond({ ...given, argumentDigest });
+    }
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5))]);
+  }
+  endListening();
+}
+
 /** Two calls that a person is asked about, when the session has been let go; the first answers do not fit. */
 const approving: Scenario = {
   name: 'approvals',
@@ -155,21 +174,11 @@ const approving: Scenario = {
     const turn = await session.prompt({ query: 'may I', promptId: 'p-1' });
     await session.resume();
     let isOver = false;
-    const finished = turn.finished.then(() => (isOver = true));
+    void turn.finished.then(() => (isOver = true));
     // A session that waits is released; one that waited when its owner was killed is answered all the same.
     const isHeld = async (): Promise<boolean> => ![undefined, left].includes((await session.info()).owner?.epoch);
     while (!isOver && (await isHeld())) await new Promise((resolve) => setTimeout(resolve, 5));
-    // Nobody lets it go again between the answers.
-    const endListening = session.subscribe(() => undefined);
-    while (!isOver) {
-      for (const { id, argumentDigest } of await session.interactions()) {
-        const answer = { id, decision: 'allow' as const, by: 'ada' };
-        await session.respond({ ...answer, argumentDigest: 'sha256:other' }).catch(() => undefined);
-        await session.respond({ ...answer, argumentDigest });
-      }
-      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, 5))]);
-    }
-    endListening();
+    await answering(session, turn.finished, { decision: 'allow' });
   },
 };
 
@@ -205,6 +214,34 @@ const commanded: Scenario = {
   },
 };
 
+/** A call that asks a person, between one that runs and one that waits for the answer; the first answer does not fit. */
+const questioning: Scenario = {
+  name: 'questions',
+  script: {
+    rules: [
+      {
+        when: { userTextContains: 'ask me', toolResults: 0 },
+        answer: {
+          calls: [
+            call('put', 'o'),
+            { ...call('where', 'm'), providerCallId: 'call_1' },
+            { ...call('put', 'n'), providerCallId: 'call_2' },
+          ],
+        },
+      },
+      { answer: { text: 'thank you' } },
+    ],
+  },
+  async drive(session) {
+    const turn = await session.prompt({ query: 'ask me', promptId: 'p-1' });
+    await session.resume();
+    await answering(session, turn.finished, { answers: { place: 'home' } });
+    await (
+      await session.set({ approvals: 'always-allow' })
+    ).finished;
+  },
+};
+
 export const scenarios: readonly Scenario[] = [
   everyContract,
   changes,
@@ -213,6 +250,7 @@ export const scenarios: readonly Scenario[] = [
   approving,
   nested,
   commanded,
+  questioning,
 ];
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
@@ -264,6 +302,13 @@ export function scenarioTools(workspace: string, log: string): Tools {
       inputSchema,
       effect: 'idempotent',
       execute: ({ key }: { key: string }) => `asked about ${key}`,
+    },
+    where: {
+      inputSchema,
+      questions: ({ key }: { key: string }) => ({
+        title: `About ${key}`,
+        questions: [{ kind: 'text', id: 'place', prompt: 'Where to?' }],
+      }),
     },
     large: {
       inputSchema,

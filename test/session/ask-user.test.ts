@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { definePlugin, REDACTORS, type JsonValue, type Plugin } from '@perdure/plugin-api';
+import type { JsonValue } from '@perdure/events';
+import { definePlugin, REDACTORS, type Plugin } from '@perdure/plugin-api';
 import { policyApproval } from '@perdure/policy-approval';
 import { policyPermission } from '@perdure/policy-permission';
 import { MemoryEventStore } from '@perdure/store-memory';
@@ -38,7 +39,7 @@ async function start(
   const store = new MemoryEventStore();
   const model = new ScriptedModel({
     rules: [
-      { when: { toolResults: 0 }, answer: { calls: [{ name: 'ask_user', input: first as object }] } },
+      { when: { toolResults: 0 }, answer: { calls: [{ name: 'ask_user', input: first }] } },
       { answer: { text: 'done' } },
     ],
   });

@@ -63,6 +63,8 @@ export function sideContext(work: SessionWork): RecordContext {
     newRunId: unused,
     now: () => work.env.clock.now(),
     missing: [],
+    tool: unused,
+    expiresAt: unused,
     compose: unused,
     applyChange: unused,
   };

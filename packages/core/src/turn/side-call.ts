@@ -1,7 +1,8 @@
 import type { ControlPlane, JsonValue } from '@perdure/events';
 import { errorMessage, isPerdureError, type ErrorCode, type ToolOutcome } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
-import { askGate, decideCall } from '../invoke/decide-call.js';
+import { askGate, decideCall, type CallDecision } from '../invoke/decide-call.js';
+import { denial } from '../invoke/gates/gate-step.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { reconcileTool, type CallParts } from '../invoke/tool-invoker.js';
 import { newCall } from '../session/evolve-call.js';
@@ -75,7 +76,7 @@ async function decide(
       if (context.signal.aborted) return broken(request, site);
     }
     const governance = { ...agent.governance(context.workspace, request.isTrusted), within: request.within };
-    const decision = await decideCall(call, governance, context, askGate);
+    const decision = withoutQuestions(request.name, await decideCall(call, governance, context, askGate));
     // What the end took away was not decided.
     if (context.signal.aborted) return broken(request, site);
     const hits = decision.hits.map((hit) => draftFact('BudgetThresholdHit', hit, ...factPlace(site)));
@@ -97,6 +98,13 @@ async function decide(
     if (question === undefined) return next;
     call = 'status' in next ? call : next;
   }
+}
+
+/** A call that asks people waits without a process, and whoever makes a call beside the turn waits in one. */
+function withoutQuestions(tool: string, decision: CallDecision): CallDecision {
+  if (decision.hasQuestions === undefined) return decision;
+  const { hasQuestions: _, ...rest } = decision;
+  return { ...rest, decision: 'deny', gates: [...decision.gates, denial('questions', 'PERDURE_TOOL_ASKS', { tool })] };
 }
 
 /** Starts the call and settles it with what it comes to. */
