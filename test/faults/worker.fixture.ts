@@ -21,7 +21,8 @@ import {
   recordKillPoints,
   type KillPoint,
 } from '@perdure/testing';
-import { scenarios, scenarioTools } from './scenario.js';
+import { scenarioTools } from './scenario-tools.js';
+import { scenarios } from './scenario.js';
 
 /**
  * Drives a scenario in a process of its own: `{ scenario, folder, url, kill? }` as JSON in the first argument. With

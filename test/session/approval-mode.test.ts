@@ -21,7 +21,7 @@ const gatesOf = async (store: MemoryEventStore) =>
   ]);
 
 describe('the approval mode of a session', () => {
-  test('wins over that of the policy, is shown, stays with the session, and leaves its name with what it decides', async () => {
+  test('wins over that of the policy, is shown, stays with the session, and is named in decisions', async () => {
     const store = new MemoryEventStore();
     const first = await node(store, { script: calling(call('asked', 'a')) });
     const session = await first.agent.sessions.create({ sessionId: 's' });

@@ -54,7 +54,7 @@ describe('questions among other calls', () => {
     }
   });
 
-  test('pass the gates: hooks rewrite them, rules deny them or leave them to a person, a mode may ask nobody', async () => {
+  test('pass the gates: hooks rewrite them, rules deny them or leave them open, a mode asks nobody', async () => {
     const outcome = async (setup: Setup, work: (session: Session) => Promise<void>) => {
       const store = new MemoryEventStore();
       const { runtime, agent } = await node(store, setup);

@@ -46,7 +46,7 @@ export type Answers = z.output<typeof answers>;
 export const questionExpiry = z.union([z.literal('fail'), z.strictObject({ answers })]);
 export type QuestionExpiry = z.output<typeof questionExpiry>;
 
-/** A call that consists of asking people, and has passed all gates, asks them. Nothing is started: the answer settles it. */
+/** A call that consists of asking people has passed all gates and asks them. The answer settles it; nothing is started. */
 export const questionAsked = defineEvent({
   type: 'QuestionAsked',
   version: 1,

@@ -26,7 +26,7 @@ function invoker(effects: Record<string, 'read' | 'once'> = { read: 'read', writ
 
 async function run(input: object, calls: ScopedInvoker, signal = new AbortController().signal): Promise<object> {
   const context = { toolCallId: 'b', abortSignal: signal, idempotencyKey: 'k', sessionId: 's', calls };
-  return (await batchTool.execute(batchInput.parse(input) as never, context)) as object;
+  return (await batchTool.execute?.(batchInput.parse(input) as never, context)) as object;
 }
 const read = (more: object = {}) => ({ tool: 'read', args: {}, ...more });
 

@@ -4,7 +4,7 @@ import type { Journal } from './journal.js';
 /** The longest time that a timer can be set for. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Answers what people are asked in a session in this process when nobody has until their time. Any process may be the first. */
+/** Answers what people are asked in a session when nobody has until their time. Any process may be the first. */
 export class InteractionExpiry {
   private timer: NodeJS.Timeout | undefined;
   private at: number | undefined;

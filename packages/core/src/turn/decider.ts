@@ -217,7 +217,7 @@ export function waitsForPeople(state: SessionState): boolean {
   const turn = currentTurn(state);
   if (turn?.step?.answer === undefined || state.hostCalls.length > 0) return false;
   const none = { has: () => false };
-  const limits = { maxSteps: 0, maxModelAttempts: 0 };
+  const limits = { maxSteps: 0, maxModelAttempts: 0, maxRepeatedCalls: 0, maxParseFailures: 0 };
   return inStep(state, turn, turn.step, limits, { underWay: none, voided: none }).do === 'rest';
 }
 

@@ -8,7 +8,7 @@ export interface ApprovalPolicy {
   readonly id: string;
   /** Digest of all that follows. */
   readonly digest: string;
-  /** `ask` waits for an answer, `always-allow` and `deny` give one. A session may have a mode of its own, which wins. */
+  /** `ask` waits for an answer, `always-allow` and `deny` give one. A session's own mode wins. */
   readonly mode: ApprovalMode;
   /** Milliseconds until a request without an answer is answered by `onExpiry`; never when absent. */
   readonly expiresInMs?: number;

@@ -1,8 +1,8 @@
 import type { Question, QuestionExpiry } from '@perdure/events';
 
 /**
- * Questions that are shown and answered together: 1 to 8 of them, a select with 1 to 32 options. Ids are a letter and up
- * to 63 more letters, digits, "_" and "-"; all of it together is at most 32,768 characters of JSON.
+ * Questions that are shown and answered together: 1 to 8 of them, a select with 1 to 32 options. Ids are a letter and
+ * up to 63 more letters, digits, "_" and "-"; all of it together is at most 32,768 characters of JSON.
  */
 export interface QuestionSet {
   readonly title?: string;

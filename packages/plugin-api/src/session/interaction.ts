@@ -51,8 +51,8 @@ export interface ApprovalResponse extends ResponseOfPerson {
 
 export interface QuestionResponse extends ResponseOfPerson {
   /**
-   * By the ids of the questions: a text, the value of an option, or for a multi-select a list of them. Questions that are
-   * optional may be left out. At most 32,768 characters of JSON.
+   * By the ids of the questions: a text, the value of an option, or for a multi-select a list of them. Questions that
+   * are optional may be left out. At most 32,768 characters of JSON.
    */
   readonly answers: Answers;
 }

@@ -67,7 +67,8 @@ describe('killing tools', () => {
   test('come behind the last piece of an output that comes in pieces', async () => {
     const { wrapped, points } = wrap({ inputSchema: {}, execute: inPieces });
     const pieces: unknown[] = [];
-    for await (const piece of wrapped.execute?.({} as never, context) as AsyncIterable<unknown>) {
+    const output = wrapped.execute?.({} as never, context) as AsyncIterable<unknown>;
+    for await (const piece of output) {
       expect(points()).toEqual(['tool:before count']);
       pieces.push(piece);
     }
