@@ -46,7 +46,7 @@ export type Answers = z.output<typeof answers>;
 export const questionExpiry = z.union([z.literal('fail'), z.strictObject({ answers })]);
 export type QuestionExpiry = z.output<typeof questionExpiry>;
 
-/** A call that consists of asking people has passed all gates and asks them. The answer settles it; nothing is started. */
+/** A call that consists of asking people asks them behind its gates. The answer settles it; nothing is started. */
 export const questionAsked = defineEvent({
   type: 'QuestionAsked',
   version: 1,

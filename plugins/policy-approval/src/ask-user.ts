@@ -49,9 +49,11 @@ const inputSchema = z.strictObject({
 });
 type Input = z.output<typeof inputSchema>;
 
-const DESCRIPTION = `Ask the person you work for, and wait for the answers. Use it when you cannot go on without a \
-decision or a fact that only they have; ask everything you need at once. You get { "answers": { <id>: <answer> } }: a text, the \
-value of an option, or for multi_select a list of values.`;
+const DESCRIPTION = [
+  'Ask the person you work for, and wait for the answers. Use it when you cannot go on without a decision or a fact',
+  'that only they have; ask everything you need at once. You get { "answers": { <id>: <answer> } }: a text, the value',
+  'of an option, or for multi_select a list of values.',
+].join(' ');
 
 /** A tool by which a model asks people. Its questions fail after `expiresInMs` when nobody answers. */
 export function askUserTool(expiresInMs: number | undefined): Tool {

@@ -15,10 +15,10 @@ export interface Tool {
   /** Has the effect. Every tool has this or `questions`, and never both. */
   execute?(input: never, context: ToolContext): unknown;
   /**
-   * What people are asked. The call is then nothing else: it waits, as facts and without a process, and its output is
-   * `{ answers }`, with `isDefault: true` where they are those of the expiry. Rules can deny such a call or have
-   * someone agree to it; where none says anything it needs nobody's approval, because all that it does is to show a person
-   * something. It must answer the same for the same.
+   * What people are asked. The call is then nothing else: it waits, as facts and without a process, and its output
+   * is `{ answers }`, with `isDefault: true` where they are those of the expiry. Rules can deny such a call or have
+   * someone agree to it; where none says anything it needs nobody's approval, because all that it does is to show a
+   * person something. It must answer the same for the same.
    */
   questions?(input: never): QuestionSet;
   /** What may be done with a call that was started and never settled; `once` when absent, `read` with `questions`. */
