@@ -1,3 +1,4 @@
+import type { HostEnv } from '@perdure/plugin-api';
 import { expireDue, nextExpiry } from './interactions.js';
 import type { Journal } from './journal.js';
 
@@ -10,12 +11,10 @@ export class InteractionExpiry {
   private at: number | undefined;
 
   constructor(
-    private readonly journal: Journal,
-    private readonly now: () => number,
+    private readonly work: { readonly journal: Journal; readonly env: HostEnv },
     signal: AbortSignal,
-    private readonly onExpired: () => void,
   ) {
-    const end = journal.onCommit(() => this.look());
+    const end = work.journal.onCommit(() => this.look());
     signal.addEventListener('abort', () => {
       end();
       clearTimeout(this.timer);
@@ -24,20 +23,20 @@ export class InteractionExpiry {
 
   /** Looks when the next request expires. */
   look(): void {
-    const at = nextExpiry(this.journal.state);
+    const at = nextExpiry(this.work.journal.state);
     if (at === this.at) return;
     this.at = at;
     clearTimeout(this.timer);
     if (at === undefined) return;
-    const wait = Math.min(Math.max(0, at - this.now()), LONGEST_TIMER);
+    const wait = Math.min(Math.max(0, at - this.work.env.clock.now()), LONGEST_TIMER);
     this.timer = setTimeout(() => void this.expire(), wait).unref();
   }
 
   private async expire(): Promise<void> {
     this.at = undefined;
+    const { journal, env } = this.work;
     try {
-      const hasExpired = await this.journal.commit((batch) => expireDue(batch, this.now()), 'input');
-      if (hasExpired) this.onExpired();
+      await journal.commit((batch) => expireDue(batch, env.clock.now()), 'input');
     } catch {
       // The journal has failed, and whoever uses the session is told by it.
     }

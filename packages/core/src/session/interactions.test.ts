@@ -1,7 +1,8 @@
 import { noUsage, type CoreFact, type CoreType, type EffectContract, type PayloadOf } from '@perdure/events';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.js';
-import { nextExpiry, pendingInteractions, waitsForPeople } from './interactions.js';
+import { waitsForPeople } from '../turn/decider.js';
+import { nextExpiry, pendingInteractions } from './interactions.js';
 import { initialState, type SessionState } from './session-state.js';
 
 const digest = 'sha256:0';

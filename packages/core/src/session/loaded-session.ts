@@ -20,10 +20,9 @@ import type { CommittedFact } from './journal.js';
 import { Passivation } from './passivation.js';
 import { settledWithin } from './settled-within.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
-import { missingParts } from './missing-parts.js';
+import { partsToGoWithout } from './missing-parts.js';
 import { releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
 import { SessionIndex } from './session-index.js';
-import { currentTurn } from './session-state.js';
 import { isInputType, StreamFollower } from './stream-follower.js';
 import type { TurnWaiters } from './turn-waiters.js';
 import { isRunnable } from './waiting.js';
@@ -61,12 +60,7 @@ export class LoadedSession {
     this.hooks = new HookTeller(work, this.index, this.signal);
     this.budget = new BudgetTeller(work, this.signal);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
-    new InteractionExpiry(
-      work.journal,
-      () => work.env.clock.now(),
-      this.signal,
-      () => this.executor?.wake(),
-    ).look();
+    new InteractionExpiry(work, this.signal).look();
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {
@@ -232,11 +226,7 @@ export class LoadedSession {
     this.signal.throwIfAborted();
     const { journal, lease, env, key } = this.work;
     const takeOver = options.takeOver ?? false;
-    const missing = missingParts(journal.state, this.work.agent());
-    const [first] = missing;
-    if (first !== undefined && options.withoutMissing !== true && currentTurn(journal.state)?.runs.length) {
-      throw new PerdureError('PERDURE_NOT_SUPPLIED', { session: key.id, kind: first.kind, id: first.id });
-    }
+    const missing = partsToGoWithout(journal.state, this.work.agent(), key.id, options.withoutMissing ?? false);
     const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held });
     if (held === this.held && this.executor !== undefined) return;
     this.held = held;

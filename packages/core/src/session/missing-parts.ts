@@ -1,13 +1,32 @@
+import { PerdureError } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
-import type { SessionState } from './session-state.js';
+import { currentTurn, type SessionState } from './session-state.js';
 
 export interface MissingPart {
   readonly kind: 'model' | 'gate' | 'tool';
   readonly id: string;
 }
 
+/**
+ * The parts that a session goes on without. Throws PERDURE_NOT_SUPPLIED when it has begun a turn with one of them and
+ * is not to go on without it.
+ */
+export function partsToGoWithout(
+  state: SessionState,
+  agent: AgentView,
+  session: string,
+  withoutMissing: boolean,
+): readonly MissingPart[] {
+  const missing = missingParts(state, agent);
+  const [first] = missing;
+  if (first !== undefined && !withoutMissing && currentTurn(state)?.runs.length) {
+    throw new PerdureError('PERDURE_NOT_SUPPLIED', { session, kind: first.kind, id: first.id });
+  }
+  return missing;
+}
+
 /** What the last step of a session relied on and an agent does not have. */
-export function missingParts(state: SessionState, agent: AgentView): readonly MissingPart[] {
+function missingParts(state: SessionState, agent: AgentView): readonly MissingPart[] {
   const { setup } = state;
   if (setup === undefined) return [];
   const tools = agent.toolSet(state.identity?.workspace).tools;

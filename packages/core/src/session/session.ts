@@ -1,7 +1,6 @@
 import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
 import {
   PerdureError,
-  reasonOf,
   type ActiveTool,
   type BudgetGuard,
   type ChangeHandle,
@@ -37,7 +36,6 @@ import {
 } from '@perdure/plugin-api';
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
-import { subscribeMutations } from '../live/mutations.js';
 import { listCommands } from '../commands/command-list.js';
 import { RunRecords } from '../runs/run-records.js';
 import { stopEverything } from './accept-input.js';
@@ -46,6 +44,7 @@ import { Conversation } from './conversation.js';
 import { addEvent, checkClusterEvent } from './emit-event.js';
 import { pendingInteractions, respondTo } from './interactions.js';
 import { eventSource } from './event-source.js';
+import { listenTo } from './listen.js';
 import type { LoadedSession } from './loaded-session.js';
 import type { SessionHome } from './session-home.js';
 import {
@@ -169,23 +168,7 @@ export class DurableSession implements Session {
   }
 
   subscribe(listener: (mutation: Mutation) => void): () => void {
-    checkListener(listener);
-    let end: (() => void) | undefined;
-    let isEnded = false;
-    const report = (error: unknown): void => {
-      this.home.logger.log('warn', 'A listener of a session failed.', { session: this.id, reason: reasonOf(error) });
-    };
-    const held = this.home.hold();
-    held.loaded.then((loaded) => {
-      if (isEnded) return;
-      loaded.follow();
-      end = subscribeMutations(this.id, loaded.work.journal, loaded.work.feed, listener, report);
-    }, report);
-    return () => {
-      isEnded = true;
-      end?.();
-      held.release();
-    };
+    return listenTo(this.home, checkListener(listener));
   }
 
   async info(): Promise<SessionInfo> {
