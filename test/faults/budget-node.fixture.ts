@@ -57,6 +57,8 @@ export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrde
     env: { nodeId },
     leaseTtlMs: 600_000,
     closeGraceMs: 100,
+    // A killed node's sessions are left to the one that is told to resume them.
+    keepsSessions: false,
     logger: { log: () => undefined },
   });
   const note = { inputSchema: z.object({}), effect: 'read' as const, execute: () => 'noted' };

@@ -105,7 +105,7 @@ const told: { readonly [Event in HookEvent]: readonly [isInTurn: boolean, HookPa
       prompt: 'Find it.',
       model_provider: text,
       model_name: 'default',
-      available_tools: ['lookup', 'other', 'broken'],
+      available_tools: ['lookup', 'other', 'broken', 'ask_user'],
     },
   ],
   generate_end: [

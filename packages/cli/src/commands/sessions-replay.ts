@@ -3,10 +3,12 @@ import { loadSession } from '@perdure/core';
 import { PerdureError, TOOLS, type AgentOptions, type Asker, type PermissionPolicy } from '@perdure/plugin-api';
 import {
   approvalPolicy,
+  policyApproval,
   stateHash,
   toolsShell,
   type Governance,
   type PerdureRuntime,
+  type Plugin,
   type ReplayReport,
 } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
@@ -14,7 +16,6 @@ import { agentOptions, DEFAULT_AGENT } from '../config/agent-options.js';
 import type { ModelFlags } from '../config/model-endpoint.js';
 import type { RuleFlags, Settings } from '../config/settings.js';
 import { exitCodes } from '../exit-code.js';
-import { approvalWay } from '../runtime/approval-way.js';
 import { openRuntime } from '../runtime/open-runtime.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { recordedModels, recordedPolicies, recordedSetups } from '../sessions/recorded-setup.js';
@@ -39,11 +40,9 @@ interface Replayed {
 export async function sessionsReplay(context: CliContext, id: string, flags: SessionsReplayFlags): Promise<number> {
   const key = sessionKey(id, flags);
   const settings = await settingsToReplay(context, key, flags);
-  const { mode: way } = await approvalWay(settings, context);
   // Whether this machine has a sandbox says nothing about the one that the session ran on.
   const shell = settings.shell === 'off' ? settings.shell : { ...settings.shell, withoutSandbox: 'refuse' as const };
-  const approvals = way === 'plugin' ? undefined : 'off';
-  const runtime = await openRuntime({ ...settings, shell }, context.logger, { approvals });
+  const runtime = await openRuntime({ ...settings, shell }, context.logger);
   try {
     const options = agentOptions(settings, flags, context.environment, false);
     const result = await replay(runtime, key, options, settings, flags);
@@ -82,7 +81,7 @@ async function replay(
 
 /**
  * What governed the runs of a session: one at a terminal had someone to ask, one in a pipe had nobody, a third waited
- * for answers; and some machines had a shell, and others none.
+ * for answers, and its model could ask people; and some machines had a shell, and others none.
  */
 function governanceOf(
   runtime: PerdureRuntime,
@@ -91,11 +90,17 @@ function governanceOf(
 ): readonly Governance[] {
   const asker: Asker = { ask: () => Promise.resolve('deny') };
   const waiting = approvalPolicy({ mode: 'ask', onExpiry, ...expiry });
-  const asked: readonly Governance[] = [{ asker: undefined }, { asker }, { approval: waiting }];
-  const recorded = policies.flatMap((permission) => asked.map((ways) => ({ permission, ...ways })));
-  const all = [...asked, ...recorded];
-  const toolSources = runtime.services.container.get(TOOLS).filter(({ name }) => name !== toolsShell.name);
-  return [{}, ...all, { toolSources }, ...all.map((governance) => ({ ...governance, toolSources }))];
+  const sources = runtime.services.container.get(TOOLS);
+  const without = (left: Plugin, all = sources) => all.filter(({ name }) => name !== left.name);
+  const silent = { approval: undefined, toolSources: without(policyApproval) };
+  const ways = [
+    { toolSources: sources },
+    { ...silent, asker: undefined },
+    { ...silent, asker },
+    { approval: waiting, toolSources: sources },
+  ];
+  const all = [...ways, ...policies.flatMap((permission) => ways.map((way) => ({ permission, ...way })))];
+  return [...all, ...all.map((way) => ({ ...way, toolSources: without(toolsShell, way.toolSources) }))];
 }
 
 function assertSame(session: string, { report, replayed, loaded }: Replayed): void {

@@ -2,7 +2,7 @@ import { reasonOf, type Mutation } from '@perdure/plugin-api';
 import { subscribeMutations } from '../live/mutations.js';
 import type { SessionHome } from './session-home.js';
 
-/** Tells a listener of the changes of a session, which stays in memory until the function that this returns is called. */
+/** Tells a listener of the changes of a session. It stays in memory until the function that this returns is called. */
 export function listenTo(home: SessionHome, listener: (mutation: Mutation) => void): () => void {
   const { id } = home.key;
   let end: (() => void) | undefined;
