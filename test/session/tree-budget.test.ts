@@ -214,7 +214,7 @@ describe('the place of a session in its tree', () => {
     await agent.sessions.get('c', { parent: 'r' });
   });
 
-  test('is within its tenant, and so is its budget: another one cannot be named [P17]', async () => {
+  test('is within its tenant, and so is its budget: another one cannot be named [P17/control]', async () => {
     const a = await budgeted(rounds(0), {}, { tenant: 'a' });
     const b = await budgeted(rounds(0), {}, { tenant: 'b' }, a.store);
     const session = await a.agent.sessions.create({ sessionId: 'r' });
