@@ -32,7 +32,7 @@ interface Session {
   under: { readonly block: Block; readonly callId: string; readonly amount: BudgetAmount } | undefined;
 }
 
-test('a budget is never over its limit, whatever sessions reserve, settle, release and repeat, in any order [P10]', () => {
+test('a budget is never over its limit, whatever sessions reserve, settle, release and repeat [P10]', () => {
   fc.assert(
     fc.property(limits, fc.array(move, { maxLength: 60 }), (chosen, moves) => {
       const set = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
