@@ -264,3 +264,24 @@ describe('a part of a call [P8]', () => {
     await runtime.dispose();
   });
 });
+
+test('a part of a call that is given up is settled with it, once; what it comes to later is told as late [P3]', async () => {
+  let end = (): void => undefined;
+  const deaf: Tools = {
+    deaf: { inputSchema: z.object({}), execute: () => new Promise((resolve) => (end = () => resolve('at last'))) },
+  };
+  const whole: Whole = async (calls) => (await calls.call('deaf', {})).status;
+  const { runtime, agent, store } = await node(whole, { others: deaf, effect: 'once' });
+  const session = await agent.sessions.create({ sessionId: 's' });
+  const turn = await session.prompt('go');
+  await waitUntil(async () => (await facts(store, 'ToolCallStarted')).length === 2);
+  expect(await session.cancelAndSettle({ graceMs: 10, abortGraceMs: 5_000 })).toMatchObject({ outcome: 'aborted' });
+  expect((await turn.finished).status).toBe('cancelled');
+  end();
+  await waitUntil(async () => (await facts(store, 'LateResultReported')).length === 1);
+  const settled = await facts(store, 'ToolCallSettled');
+  expect(settled.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
+  expect(new Set(settled.map(({ callId }) => callId)).size).toBe(2);
+  expect((await agent.replay('s')).difference).toBeUndefined();
+  await runtime.dispose();
+});

@@ -1,6 +1,7 @@
 import { coreDefinition, type CoreType, type PayloadOf } from '@perdure/events';
 import type { AgentView } from '../host/agent-view.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
+import { openCalls } from '../session/call-tree.js';
 import { nextIntent } from '../turn/decider.js';
 
 /** Nothing runs in a replay, and no tool is asked what became of a call. */
@@ -39,6 +40,7 @@ export function isInput(
       // What people answered is the input, and the settlement follows from it.
       if (asksPeople(state, callId)) return false;
       if (status === 'completed' || status === 'failed' || startedAt !== undefined) return true;
+      if (isUnderWay(state, fact)) return true;
       return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     }
     case 'ApprovalRequested':
@@ -49,6 +51,13 @@ export function isInput(
     default:
       return false;
   }
+}
+
+/** A call that the owner started: what becomes of it is told by its process, whatever that is. */
+function isUnderWay(state: SessionState, fact: { readonly payload: unknown }): boolean {
+  const { callId } = fact.payload as { readonly callId: string };
+  const call = openCalls(state).find((open) => open.callId === callId);
+  return call?.started?.epoch === state.ownership.epoch;
 }
 
 /** A call that no answer holds: hosts make it, or tools as a part of theirs, and neither is run by a replay. */

@@ -7,6 +7,7 @@ import { applyChange } from './apply-change.js';
 import { isFactIntent, nextIntent, type EffectIntent, type FactIntent } from './decider.js';
 import { EffectRunner, frozenAgent, type StepMemory } from './effect-runner.js';
 import { handOver, recordDecision, recordIntentOrEnd, type RecordContext } from './record-intent.js';
+import { settleParts } from './side-call-state.js';
 import type { SessionWork } from './session-work.js';
 
 /** A gate that waits answers later: the rules before it are asked now, the gate itself as an effect of its own. */
@@ -119,7 +120,10 @@ export class Executor {
       return await this.work.journal.commit((batch) => {
         if (this.isRetired && inputs.length === 0) return { do: 'rest' } as const;
         assertOwner(batch, this.held, this.work.key.id);
-        for (const input of inputs) batch.keep(input);
+        for (const input of inputs) {
+          if (isSettlement(input)) settleParts(batch, input.payload.callId, this.work);
+          batch.keep(input);
+        }
         if (!this.suspending) return this.advance(batch);
         handOver(batch);
         return { do: 'rest' } as const;
@@ -197,13 +201,17 @@ export class Executor {
   }
 
   private async reportLost(): Promise<void> {
-    const settled = this.lost.filter((fact): fact is DraftedFact<'ToolCallSettled'> => fact.type === 'ToolCallSettled');
+    const settled = this.lost.filter(isSettlement);
     try {
       await this.effects.reportLate(settled.map(({ payload }) => payload));
     } catch (error) {
       this.work.logger.log('warn', 'A late result could not be reported.', { reason: reasonOf(error) });
     }
   }
+}
+
+function isSettlement(fact: DraftedFact): fact is DraftedFact<'ToolCallSettled'> {
+  return fact.type === 'ToolCallSettled';
 }
 
 /**

@@ -155,10 +155,15 @@ async function settle({ callId }: SideCall, outcome: Settled, site: CallSite): P
   const payload = { ...rest, callId, ...(failure === undefined ? {} : { failure }), endedAt };
   const settled = draftFact('ToolCallSettled', payload, ...factPlace(site));
   try {
-    await owned(site, (batch) => {
+    const isFirst = await owned(site, (batch) => {
+      const open = callBeside(batch.state, callId);
+      // Its whole was given up, and the call with it.
+      if (open === undefined || open.settled !== undefined) return false;
       settleParts(batch, callId, work);
       batch.keep(settled);
+      return true;
     });
+    if (!isFirst) await reportLate(work, site.held, settled.payload);
   } catch (error) {
     if (isPerdureError(error, 'PERDURE_SESSION_FENCED')) await reportLate(work, site.held, settled.payload);
     throw error;
