@@ -265,7 +265,7 @@ describe('a part of a call [P8]', () => {
   });
 });
 
-test('a part of a call that is given up is settled with it, once; what it comes to later is told as late [P3]', async () => {
+test('a part of a call that is given up is settled with it, once; a later result is told as late [P3]', async () => {
   let end = (): void => undefined;
   const deaf: Tools = {
     deaf: { inputSchema: z.object({}), execute: () => new Promise((resolve) => (end = () => resolve('at last'))) },
