@@ -54,6 +54,27 @@ describe('in a pipe', () => {
     expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('no difference') as unknown });
   });
 
+  test(
+    'what was answered goes on with a plain resume, and what was stopped ends with it',
+    { timeout: 60_000 },
+    async () => {
+      for (const session of ['r', 'x']) {
+        const run = place.start(['run', 'write it', '--session', session, '--approvals', 'wait']);
+        await run.until('(or perdure deny)');
+        run.child.kill('SIGKILL');
+        await run.ended;
+      }
+      expect((await place.run(['approve', 'r', '--by', 'ada'])).code).toBe(0);
+      expect(await place.run(['resume', 'r'])).toMatchObject({ code: 0, out: 'As you say.\n' });
+      expect(written()).toBe(true);
+      rmSync(join(place.workspace, 'a.txt'));
+      expect((await place.run(['stop', 'x'])).code).toBe(0);
+      expect((await place.run(['approve', 'x'])).code).toBe(2);
+      expect((await place.run(['resume', 'x'])).error).toContain('stopped');
+      expect(written()).toBe(false);
+    },
+  );
+
   test('a turn that was left waiting is named and left, and waited for when told to', { timeout: 60_000 }, async () => {
     const run = place.start(['run', 'write it', '--session', 'l', '--approvals', 'wait']);
     await run.until('(or perdure deny)');

@@ -15,6 +15,9 @@ import { nextCommands, type NextCommands } from '../turn/next-commands.js';
 import { announceSession } from '../turn/turn-follower.js';
 import { waitForOwner } from '../turn/wait-for-owner.js';
 
+/** The tool by which models ask people. */
+const ASK_USER = 'ask_user';
+
 export interface ResumeFlags extends PlaceFlags, RuleFlags, ModelFlags, ResumeOptions {}
 
 /** `perdure resume`: goes on with a turn that did not end. Without an id, with the newest of this workspace. */
@@ -40,7 +43,9 @@ export async function resumeSession(
     if (waiting.length > 0 && !mayWait) return leaveWaiting(context, waiting, commands);
     if (!context.json) await showWaiting(context, waiting, commands);
     // As long as another process has the session, a Ctrl-C ends the wait and not the turn.
-    const handle = await take(session, flags, context, runtime.services.config.leaseTtlMs);
+    // A run that waits for people lets its model ask them; one that does not goes on without.
+    const withoutMissing = flags.withoutMissing ?? (mayWait ? false : [ASK_USER]);
+    const handle = await take(session, { ...flags, withoutMissing }, context, runtime.services.config.leaseTtlMs);
     if (handle === null) return nothingToDo(context, `The turn of the session ${session.id} has ended meanwhile.`);
     return follower(session, commands).follow({
       events: session.events({ from: cursor }),
@@ -56,11 +61,10 @@ export async function resumeSession(
 /** Takes the session, after waiting for its owner to die when there is one. */
 function take(
   session: Session,
-  flags: ResumeFlags,
+  { takeOver = false, withoutMissing = false }: ResumeOptions,
   { screen, json }: CliContext,
   leaseMs: number,
 ): Promise<TurnHandle | null> {
-  const { takeOver = false, withoutMissing = false } = flags;
   const seconds = Math.ceil(leaseMs / 1_000);
   return waitForOwner(
     () => session.resume({ takeOver, withoutMissing }),
@@ -119,9 +123,15 @@ async function leaveWaiting(
 async function showWaiting(
   { screen }: CliContext,
   waiting: readonly Interaction[],
-  { approve }: NextCommands,
+  { approve, answer }: NextCommands,
 ): Promise<void> {
-  for (const { id } of waiting) await screen.note(`  ${visible(approve)} ${visible(id)}   (or perdure deny)`);
+  for (const { id, kind } of waiting) {
+    const command =
+      kind === 'approval'
+        ? `${visible(approve)} ${visible(id)}   (or perdure deny)`
+        : `${visible(answer)} ${visible(id)} --answer QUESTION=ANSWER`;
+    await screen.note(`  ${command}`);
+  }
 }
 
 async function nothingToDo({ screen, json }: CliContext, message: string): Promise<number> {

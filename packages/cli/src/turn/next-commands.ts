@@ -10,6 +10,8 @@ export interface NextCommands {
   readonly next: string;
   /** Lets a call pass that waits; the id of the call goes behind it. */
   readonly approve: string;
+  /** Answers questions; the id of the call goes behind it. */
+  readonly answer: string;
 }
 
 export function nextCommands(session: string, flags: PlaceFlags & RuleFlags & ModelFlags): NextCommands {
@@ -32,5 +34,6 @@ export function nextCommands(session: string, flags: PlaceFlags & RuleFlags & Mo
     resume: ['perdure resume', id, ...words].join(' '),
     next: ['perdure run "…" --session', id, ...words].join(' '),
     approve: ['perdure approve', id, ...wordsOf(options.slice(0, 2))].join(' '),
+    answer: ['perdure answer', id, ...wordsOf(options.slice(0, 2))].join(' '),
   };
 }

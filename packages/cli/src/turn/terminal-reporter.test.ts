@@ -5,6 +5,8 @@ import { fakeScreen } from '../terminal/fake-stream.fixture.js';
 import { TerminalReporter } from './terminal-reporter.js';
 import type { TurnEnd } from './turn-reporter.js';
 
+const commands = { approve: 'perdure approve s', answer: 'perdure answer s' };
+
 const event = (type: string, payload: Record<string, JsonValue>): EventEnvelopeV1 => ({ version: 1, type, payload });
 const usage = { ...noUsage, inputTokens: 1234, outputTokens: 56, totalTokens: 1290 };
 const result: TurnResult = { success: true, status: 'completed', text: '', usage, turnId: 't', runId: 'r' };
@@ -34,7 +36,7 @@ afterEach(() => vi.useRealTimers());
 describe('a turn in a pipe', () => {
   test('is the answer on one side and plain lines on the other', async () => {
     const { screen, out, error } = fakeScreen(false);
-    const reporter = new TerminalReporter(screen, 'perdure approve s');
+    const reporter = new TerminalReporter(screen, commands);
     await play(reporter);
     await vi.advanceTimersByTimeAsync(1_000);
     await reporter.end(end);
@@ -50,7 +52,7 @@ describe('a turn in a pipe', () => {
 
   test('keeps text to the letter', async () => {
     const { screen, out } = fakeScreen(false);
-    await new TerminalReporter(screen, 'perdure approve s').event(
+    await new TerminalReporter(screen, commands).event(
       event('text_delta', { text: 'a\u001b[2Jb\r\n' }),
       undefined,
     );
@@ -61,7 +63,7 @@ describe('a turn in a pipe', () => {
 describe('a turn on a terminal', () => {
   test('has text and lines each in their place, colored', async () => {
     const { screen, shown } = fakeScreen(true);
-    await play(new TerminalReporter(screen, 'perdure approve s'));
+    await play(new TerminalReporter(screen, commands));
     expect(shown()).toBe(
       [
         'Let me look.',
@@ -75,7 +77,7 @@ describe('a turn on a terminal', () => {
 
   test('shows a spinner while it waits, and takes it away before anything else', async () => {
     const { screen, error, out, shown } = fakeScreen(true, { NO_COLOR: '1' });
-    const reporter = new TerminalReporter(screen, 'perdure approve s');
+    const reporter = new TerminalReporter(screen, commands);
     await reporter.event(event('turn_start', { turn: 1 }), undefined);
     expect(shown()).toBe('');
     await vi.advanceTimersByTimeAsync(250);
@@ -89,17 +91,17 @@ describe('a turn on a terminal', () => {
 
   test('has no colors with NO_COLOR, and no spinner on a dumb one', async () => {
     const plain = fakeScreen(true, { NO_COLOR: '1' });
-    await play(new TerminalReporter(plain.screen, 'perdure approve s'));
+    await play(new TerminalReporter(plain.screen, commands));
     expect(plain.shown()).not.toContain('\u001b');
     const dumb = fakeScreen(true, { TERM: 'dumb' });
-    await new TerminalReporter(dumb.screen, 'perdure approve s').event(event('turn_start', {}), undefined);
+    await new TerminalReporter(dumb.screen, commands).event(event('turn_start', {}), undefined);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(dumb.shown()).toBe('');
   });
 
   test('is safe from what models and tools write', async () => {
     const { screen, shown } = fakeScreen(true, { NO_COLOR: '1' });
-    const reporter = new TerminalReporter(screen, 'perdure approve s');
+    const reporter = new TerminalReporter(screen, commands);
     await reporter.event(event('text_delta', { text: 'a\u001b]0;title\u0007b\u202e' }), undefined);
     await reporter.event(
       event('tool_execution_start', { id: 'c', name: 'x\u001b[2J', args: { a: 'b\nc' } }),
@@ -113,7 +115,7 @@ describe('a turn on a terminal', () => {
     const { screen, shown } = fakeScreen(true, { NO_COLOR: '1' });
     const error = { code: 'PERDURE_STORE_FULL', message: 'The store has no room left.' };
     const suspended: TurnResult = { ...result, success: false, status: 'suspended', error };
-    await new TerminalReporter(screen, 'perdure approve s').end({
+    await new TerminalReporter(screen, commands).end({
       ...end,
       result: suspended,
       resume: 'perdure resume s',

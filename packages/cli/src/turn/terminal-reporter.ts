@@ -3,6 +3,7 @@ import { advice } from '../terminal/advice.js';
 import { callLabel } from '../terminal/call-label.js';
 import type { Screen } from '../terminal/screen.js';
 import { visible, visibleLine } from '../terminal/visible.js';
+import type { NextCommands } from './next-commands.js';
 import { shellQuote } from './shell-quote.js';
 import type { DeniedCall, TurnEnd, TurnReporter } from './turn-reporter.js';
 
@@ -15,10 +16,10 @@ export class TerminalReporter implements TurnReporter {
   private readonly inputs = new Map<string, { readonly tool: string; readonly text: string }>();
   private readonly denials = new Map<string, DeniedCall>();
 
-  /** @param approve the command that lets a call pass that waits, without the call's id */
+  /** @param commands those that let a call pass that waits, and answer its questions, without the call's id */
   constructor(
     private readonly screen: Screen,
-    private readonly approve: string,
+    private readonly commands: Pick<NextCommands, 'approve' | 'answer'>,
   ) {}
 
   async event({ type, payload }: EventEnvelopeV1, denied: DeniedCall | undefined): Promise<void> {
@@ -38,6 +39,8 @@ export class TerminalReporter implements TurnReporter {
         return this.addInput(text(payload, 'id'), text(payload, 'delta'));
       case 'confirmation_required':
         return this.askElsewhere(payload);
+      case 'user_question':
+        return this.questionElsewhere(payload);
       case 'permission_denied':
         return void this.remember(text(payload, 'tool_id'), text(payload, 'tool_name'), payload['args']);
       case 'tool_execution_start':
@@ -81,7 +84,8 @@ export class TerminalReporter implements TurnReporter {
 
   /** The turn waits, and whoever may answer does so from anywhere. */
   private async askElsewhere(payload: Payload): Promise<void> {
-    const { screen, approve } = this;
+    const { screen } = this;
+    const { approve } = this.commands;
     const callId = text(payload, 'tool_id');
     const label = this.remember(callId, text(payload, 'tool_name'), payload['args']);
     const reason = text(payload, 'reason');
@@ -89,6 +93,20 @@ export class TerminalReporter implements TurnReporter {
     const mark = screen.error.isTerminal ? screen.style.yellow('?') : '[waiting]';
     await screen.note(`${mark} ${label}${reason === '' ? '' : `: ${visibleLine(reason, 300)}`}`);
     await screen.note(`  ${visible(approve)} ${visible(callId)}   (or perdure deny)`);
+    return screen.wait('waiting for an answer');
+  }
+
+  private async questionElsewhere(payload: Payload): Promise<void> {
+    const { screen } = this;
+    const questions = Array.isArray(payload['questions']) ? payload['questions'] : [];
+    await screen.endText();
+    const mark = screen.error.isTerminal ? screen.style.yellow('?') : '[waiting]';
+    for (const each of questions) {
+      const asked = each as Payload;
+      await screen.note(`${mark} ${visible(text(asked, 'question_id'))}: ${visibleLine(text(asked, 'question'), 300)}`);
+    }
+    const { answer } = this.commands;
+    await screen.note(`  ${visible(answer)} ${visible(text(payload, 'tool_id'))} --answer QUESTION=ANSWER`);
     return screen.wait('waiting for an answer');
   }
 

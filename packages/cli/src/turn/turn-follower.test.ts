@@ -33,7 +33,7 @@ async function follow(model: LanguageModel, faults: readonly StoreFault[] = []) 
   const ground = { runtime, tools: {}, session: 's', workspace: undefined };
   const follower = new TurnFollower(context, session, {
     ground,
-    commands: { resume: 'RESUME', approve: 'perdure approve s', next: 'NEXT' },
+    commands: { resume: 'RESUME', approve: 'perdure approve s', answer: 'perdure answer s', next: 'NEXT' },
   });
   const stream = session.stream('hello');
   const exitCode = await follower.follow({ events: stream, isEnd: () => false, finished: stream.finished });

@@ -42,7 +42,7 @@ export class TurnFollower {
     private readonly options: FollowOptions,
   ) {
     const { screen, json } = context;
-    this.reporter = json ? jsonReporter(screen.out) : new TerminalReporter(screen, options.commands.approve);
+    this.reporter = json ? jsonReporter(screen.out) : new TerminalReporter(screen, options.commands);
     this.signals = new ProcessSignals({ stop: () => void this.stop(), suspend: (code) => void this.leave(code) });
     // Nobody reads any more. That is no reason to end the turn: it is left where it can be resumed.
     screen.out.closed.addEventListener('abort', () => void this.leave(exitCodes.failed), { once: true });

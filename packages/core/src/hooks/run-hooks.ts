@@ -17,7 +17,7 @@ const RETRY_DELAY_MS = 1_000;
 
 /** What all hooks of a point together say. */
 export type HookOutcome =
-  | { readonly action: 'continue'; readonly modified: JsonValue | undefined }
+  | { readonly action: 'continue'; readonly modified: JsonValue | undefined; readonly reason?: string }
   | { readonly action: 'block'; readonly hook: string; readonly reason: string; readonly hasFailed: boolean }
   | { readonly action: 'retry'; readonly hook: string; readonly reason: string; readonly delayMs: number };
 
@@ -33,6 +33,7 @@ export async function askHooks<Event extends HookEvent>(
   signal: AbortSignal,
 ): Promise<HookOutcome> {
   let modified: JsonValue | undefined;
+  let reason: string | undefined;
   for (const hook of hooks) {
     let result: HookResult;
     try {
@@ -44,7 +45,7 @@ export async function askHooks<Event extends HookEvent>(
     }
     switch (result.action ?? 'continue') {
       case 'continue':
-        modified = result.modified ?? modified;
+        if (result.modified !== undefined) ({ modified, reason } = result);
         break;
       case 'skip':
         return { action: 'continue', modified: undefined };
@@ -56,7 +57,7 @@ export async function askHooks<Event extends HookEvent>(
       }
     }
   }
-  return { action: 'continue', modified };
+  return { action: 'continue', modified, ...(reason === undefined ? {} : { reason }) };
 }
 
 /**

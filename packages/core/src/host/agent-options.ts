@@ -47,6 +47,24 @@ export interface AgentConfig {
   readonly retention: SessionRetentionLimits;
 }
 
+/** Every option that there is. */
+const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
+  id: true,
+  model: true,
+  models: true,
+  instruction: true,
+  workspace: true,
+  tools: true,
+  plugins: true,
+  tenant: true,
+  streaming: true,
+  readOnly: true,
+  limits: true,
+  lanes: true,
+  budgetGuard: true,
+  retentionLimits: true,
+};
+
 /** The name of the model that was handed in without one. */
 export const UNNAMED_MODEL = 'default';
 
@@ -54,6 +72,8 @@ export const UNNAMED_MODEL = 'default';
 export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   if (!isObject(options))
     throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent', reason: 'it is an object' });
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(AGENT_OPTIONS, name));
+  if (unknown !== undefined) throw configuration(unknown, 'there is no such option');
   if (typeof options.id !== 'string' || options.id.trim() === '') throw configuration('id', 'it is empty');
   const checked = limits.safeParse(options.limits ?? {});
   if (!checked.success) throw invalid('limits', checked.error);

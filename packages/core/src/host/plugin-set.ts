@@ -1,6 +1,7 @@
 import {
   APPROVAL,
   ASKER,
+  BUDGET_GUARDS,
   EVENT_STORE,
   GATES,
   HOOKS,
@@ -27,7 +28,7 @@ export interface PluginStatus {
 
 /** Without the first there are no sessions; without one of the others calls would pass that it is there to hold up. */
 const INDISPENSABLE: ReadonlySet<symbol> = new Set(
-  [EVENT_STORE, PERMISSION, APPROVAL, ASKER, GATES, HOOKS, REDACTORS].map(({ key }) => key),
+  [EVENT_STORE, PERMISSION, APPROVAL, ASKER, BUDGET_GUARDS, GATES, HOOKS, REDACTORS].map(({ key }) => key),
 );
 
 /** How long plugins are waited for, in milliseconds: at set-up and at start, each, and when they stop. */
@@ -39,6 +40,7 @@ export interface PluginLimits {
 interface LivePlugin {
   readonly plugin: Plugin;
   readonly life: PluginLife;
+  readonly provided: readonly Provided[];
 }
 
 /**
@@ -49,7 +51,7 @@ interface LivePlugin {
 export class PluginSet {
   private readonly live: LivePlugin[] = [];
   private readonly statuses = new Map<string, PluginStatus>();
-  private readonly provided: Provided[] = [];
+  private provided: readonly Provided[] = [];
 
   constructor(
     private readonly container: Container,
@@ -69,10 +71,11 @@ export class PluginSet {
   /** Sets up and starts plugins that were checked and ordered. */
   async start(plugins: readonly ConfiguredPlugin[]): Promise<void> {
     for (const each of plugins) await this.setUp(each, plugins);
-    for (const { plugin, life } of [...this.live]) {
-      await this.attempt(plugin, 'start', plugins, () =>
+    for (const { plugin, life, provided } of [...this.live]) {
+      const hasStarted = await this.attempt(plugin, 'start', plugins, () =>
         within(this.limits.pluginTimeoutMs, async () => life.start?.()),
       );
+      if (!hasStarted) this.withdraw(provided);
     }
   }
 
@@ -99,23 +102,36 @@ export class PluginSet {
       const life = await within(this.limits.pluginTimeoutMs, () => setUp).catch((error: unknown) => {
         // One that comes to its end too late is not used any more, but what it opened must be closed.
         setUp.then(
-          (late) => this.end({ plugin, life: late }),
+          (late) => this.end({ plugin, life: late, provided }),
           () => undefined,
         );
         throw error;
       });
       for (const each of provided) this.register(each);
-      this.live.push({ plugin, life });
+      this.live.push({ plugin, life, provided });
       this.statuses.set(plugin.name, { name: plugin.name, version: plugin.version, status: 'ready' });
     });
   }
 
   private register(provided: Provided): void {
-    this.provided.push(provided);
+    this.provided = [...this.provided, provided];
     const { token, value } = provided;
     if (token.cardinality === 'one') return this.container.set(token, value);
+    return this.setAll(token);
+  }
+
+  /** What a plugin provided that is not there is not there either. */
+  private withdraw(provided: readonly Provided[]): void {
+    this.provided = this.provided.filter((each) => !provided.includes(each));
+    for (const { token } of provided) {
+      if (token.cardinality === 'one') this.container.withdraw(token);
+      else this.setAll(token);
+    }
+  }
+
+  private setAll(token: Token<unknown>): void {
     const all = this.provided.filter((other) => other.token.key === token.key).map((other) => other.value);
-    return this.container.set(token as Token<unknown, 'many'>, all);
+    this.container.set(token as Token<unknown, 'many'>, all);
   }
 
   private async attempt(
@@ -123,9 +139,10 @@ export class PluginSet {
     stage: 'setup' | 'start',
     all: readonly ConfiguredPlugin[],
     work: () => Promise<void>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
       const reason = reasonOf(error);
       const neededBy = all.find((other) => other.plugin !== plugin && needsOneOf(other.plugin, plugin.provides));
@@ -135,6 +152,7 @@ export class PluginSet {
         throw new PerdureError('PERDURE_PLUGIN_FAILED', { plugin: plugin.name, stage, reason: why }, { cause: error });
       }
       this.logger.log('error', 'A plugin failed and is left out.', { plugin: plugin.name, stage, reason });
+      return false;
     }
   }
 }

@@ -17,7 +17,8 @@ export function requestCancel(
 ): Promise<AskedRun | undefined> {
   return journal.commit((batch) => {
     const turn = currentTurn(batch.state);
-    const run = turn && activeRun(turn);
+    // The run of a session that waits for people has ended, and its turn has not.
+    const run = turn && (activeRun(turn) ?? turn.runs.at(-1));
     if (turn === undefined || run === undefined || (runId !== undefined && run.runId !== runId)) return undefined;
     requestStop(batch, turn.turnId, reason);
     return { runId: run.runId, turnId: turn.turnId };
@@ -33,6 +34,8 @@ export async function cancelAndSettle(
   const asked = await requestCancel(loaded.work.journal, undefined, 'cancelled');
   if (asked === undefined) return { outcome: 'idle', runId: null };
   const { runId, turnId } = asked;
+  // Nobody may have the session, when it waited for people.
+  await loaded.runIfSupplied();
   const ended = loaded.finished(turnId).then(({ status }) => status !== 'suspended');
   if (await within(ended, graceMs)) return { outcome: 'settled', runId };
   loaded.giveUpCalls(turnId);

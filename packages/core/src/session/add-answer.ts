@@ -7,7 +7,7 @@ import {
   type InteractionResponse,
   type QuestionResponse,
 } from '@perdure/plugin-api';
-import { expireApproval, expireQuestion, isDue } from './asked-call.js';
+import { expireApproval, expireQuestion, isDue, unsettledCalls } from './asked-call.js';
 import { openCalls } from './call-tree.js';
 import type { FactBatch } from './fact-batch.js';
 import { answersProblem } from './question-set.js';
@@ -19,7 +19,8 @@ export type Refusal = PerdureError | 'unknown' | undefined;
 /** Adds an answer, or the record of one that cannot count, and says why it cannot. */
 export function addAnswer(batch: FactBatch, response: InteractionResponse, now: number): Refusal {
   const call = openCalls(batch.state).find(({ callId }) => callId === response.id);
-  if (call === undefined) return 'unknown';
+  const isAnswered = call?.approval?.answer !== undefined || call?.question?.answer !== undefined;
+  if (call === undefined || !(isAnswered || unsettledCalls(batch.state).includes(call))) return 'unknown';
   return 'answers' in response
     ? answerQuestion(batch, call, response, now)
     : answerApproval(batch, call, response, now);

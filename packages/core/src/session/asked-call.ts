@@ -1,10 +1,13 @@
 import { openCalls } from './call-tree.js';
 import type { FactBatch } from './fact-batch.js';
+import { currentTurn } from './session-state.js';
 import type { CallApproval, CallQuestion, CallState, SessionState } from './session-state.js';
 
 /** Calls of a step, of the host and parts of both: those that people may be asked about. */
 export function unsettledCalls(state: SessionState): readonly CallState[] {
-  return openCalls(state).filter(({ settled }) => settled === undefined);
+  // Nobody waits for answers of a turn that was told to end.
+  const stepCalls = currentTurn(state)?.stop === undefined ? [] : (currentTurn(state)?.step?.calls ?? []);
+  return openCalls(state).filter((call) => call.settled === undefined && !stepCalls.includes(call));
 }
 
 /** Whether someone is asked and has not answered. */

@@ -207,8 +207,8 @@ export class LoadedSession {
 
   /** Leaves the memory of this process, which goes on to look after those who wait for the session's turns. */
   async unload(): Promise<void> {
-    this.end();
     await this.budget.tellEnd(false);
+    this.end();
     if (this.failure === undefined) await this.snapshots?.finish();
   }
 
@@ -227,7 +227,7 @@ export class LoadedSession {
     const { journal, lease, env, key } = this.work;
     const takeOver = options.takeOver ?? false;
     const missing = partsToGoWithout(journal.state, this.work.agent(), key.id, options.withoutMissing ?? false);
-    const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held });
+    const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held, create: this.create });
     if (held === this.held && this.executor !== undefined) return;
     this.held = held;
     const executor: Executor = new Executor(this.work, held, missing, (error) => this.lose(executor, error));

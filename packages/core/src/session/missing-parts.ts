@@ -15,11 +15,13 @@ export function partsToGoWithout(
   state: SessionState,
   agent: AgentView,
   session: string,
-  withoutMissing: boolean,
+  withoutMissing: boolean | readonly string[],
 ): readonly MissingPart[] {
   const missing = missingParts(state, agent);
-  const [first] = missing;
-  if (first !== undefined && !withoutMissing && currentTurn(state)?.runs.length) {
+  const mayLack = (id: string): boolean =>
+    typeof withoutMissing === 'boolean' ? withoutMissing : withoutMissing.includes(id);
+  const first = missing.find(({ id }) => !mayLack(id));
+  if (first !== undefined && currentTurn(state)?.runs.length) {
     throw new PerdureError('PERDURE_NOT_SUPPLIED', { session, kind: first.kind, id: first.id });
   }
   return missing;

@@ -19,7 +19,12 @@ export async function takeOwnership(
   journal: Journal,
   lease: NodeLease,
   env: HostEnv,
-  options: { readonly takeOver: boolean; readonly held: Ownership | undefined },
+  options: {
+    readonly takeOver: boolean;
+    readonly held: Ownership | undefined;
+    /** Opens the stream of a session that has no facts yet: its first fact says what it is, whatever is asked first. */
+    readonly create: (batch: FactBatch) => void;
+  },
 ): Promise<Ownership> {
   for (let lost = false; ; lost = true) {
     refuseNewer(journal.state, journal.key.id);
@@ -37,6 +42,7 @@ export async function takeOwnership(
       // Another node was quicker: look who it is.
       if (batch.state.ownership.epoch !== epoch) return undefined;
       refuseNewer(batch.state, journal.key.id);
+      options.create(batch);
       const fact = { node: lease.node, incarnation: lease.incarnation, epoch: epoch + 1, reason } as const;
       batch.add('OwnershipTaken', fact, {}, { kind: 'node', id: env.nodeId });
       return { epoch: epoch + 1 };

@@ -39,10 +39,11 @@ export function checkEventsOptions(options: EventsOptions | undefined): EventsOp
 
 export function checkResumeOptions(options: ResumeOptions | undefined): ResumeOptions {
   const checked = checkOptions(options);
-  for (const field of ['takeOver', 'withoutMissing'] as const) {
-    const value: unknown = checked[field];
-    if (value !== undefined && typeof value !== 'boolean') throw invalidInput(field, 'it is true or false');
-  }
+  const { takeOver, withoutMissing }: { readonly takeOver?: unknown; readonly withoutMissing?: unknown } = checked;
+  const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+  if (!isFlag(takeOver)) throw invalidInput('takeOver', 'it is true or false');
+  const isList = Array.isArray(withoutMissing) && withoutMissing.every((id) => typeof id === 'string');
+  if (!isFlag(withoutMissing) && !isList) throw invalidInput('withoutMissing', 'it is true, false or a list of names');
   return checked;
 }
 

@@ -255,8 +255,8 @@ export class DurableSession implements Session {
 
   async emit(event: ClusterEvent): Promise<void> {
     const checked = checkClusterEvent(event);
-    await this.home.use(({ work }) =>
-      work.journal.commit((batch) => addEvent(batch, checked, work.env.clock.now()), 'input'),
+    await this.home.use((loaded) =>
+      loaded.accept((batch) => addEvent(batch, checked, loaded.work.env.clock.now())),
     );
   }
 

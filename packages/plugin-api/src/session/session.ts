@@ -153,8 +153,8 @@ export interface TurnStream extends AsyncIterable<EventEnvelopeV1> {
 export interface ResumeOptions {
   /** Take the session from a live owner. */
   readonly takeOver?: boolean;
-  /** Go on although a model, tool or gate of the last step is not there; a fact says which. */
-  readonly withoutMissing?: boolean;
+  /** Go on without models, tools or gates of the last step, any or those of these names; a fact says which. */
+  readonly withoutMissing?: boolean | readonly string[];
 }
 
 export interface EventsOptions {
