@@ -36,10 +36,8 @@ export class RequestHistory {
       return state.messages.at(place as number);
     };
     const { sources } = this;
-    // What was given up ends the list. Messages never change: the first from the end that is the same ends it.
-    while (sources.length > length || (sources.length > 0 && sources.at(-1) !== sourceAt(sources.length - 1))) {
-      this.drop(sources.length - 1);
-    }
+    if (sources.length > length) this.drop(length);
+    this.drop(firstStale(sources, sourceAt));
     for (let index = sources.length; index < length; index++) this.push(sourceAt(index));
     this.digestUpTo(length - 1, state);
   }
@@ -100,4 +98,21 @@ export class RequestHistory {
       this.digests[index] = digest;
     }
   }
+}
+
+/**
+ * Where what was given up begins. It is behind the last answer that is the same: an answer that is stored was asked for
+ * when all before it was stored, while the results behind it grow, and prompts that were given up may come again.
+ */
+function firstStale(
+  sources: readonly (Message | string | undefined)[],
+  sourceAt: (index: number) => Message | string | undefined,
+): number {
+  let first = sources.length;
+  for (let index = sources.length - 1; index >= 0; index--) {
+    const source = sourceAt(index);
+    if (sources[index] !== source) first = index;
+    else if (typeof source === 'object' && source.role === 'assistant') break;
+  }
+  return first;
 }

@@ -91,6 +91,17 @@ async function runHook(hook: Hook, occurrence: HookOccurrence, signal: AbortSign
   }
 }
 
+/** Characters of JSON that a hook may put in the place of what there was. */
+const LONGEST_MODIFIED = 128 * 1024;
+
+/** A copy that has nothing of the hook's own in it. Throws for what is not JSON, or is too much. */
+function plainJson(modified: unknown): JsonValue {
+  const text = JSON.stringify(modified) as string | undefined;
+  if (text === undefined) throw new TypeError('what it modified is not JSON');
+  if (text.length > LONGEST_MODIFIED) throw new TypeError(`what it modified has ${text.length} characters`);
+  return JSON.parse(text) as JsonValue;
+}
+
 const ACTIONS: ReadonlySet<unknown> = new Set([undefined, 'continue', 'block', 'skip', 'retry']);
 
 function checkResult(answer: unknown): HookResult {
@@ -103,5 +114,11 @@ function checkResult(answer: unknown): HookResult {
     (result.reason !== undefined && typeof result.reason !== 'string') ||
     (result.delayMs !== undefined && !(Number.isFinite(result.delayMs) && result.delayMs >= 0));
   if (isWrong) throw new TypeError('its reason is no text or its delay is no number of milliseconds');
-  return result;
+  const { action, reason, delayMs, modified } = result;
+  return {
+    ...(action === undefined ? {} : { action }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(delayMs === undefined ? {} : { delayMs }),
+    ...(modified === undefined ? {} : { modified: plainJson(modified) }),
+  };
 }

@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { GUARD_TIMEOUT_MS, releaseAfterLlm } from './budget-reports.js';
 import type { InvocationContext } from './invocation-context.js';
+import { refuseLater } from './refuse-later.js';
 import { withTimeout } from './with-timeout.js';
 
 const ENDED = { resource: 'budget_guard', reason: 'the call was broken off while its budget was asked' } as const;
@@ -36,16 +37,16 @@ const answerShape = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('allow'), ...bounds }),
   z.object({
     decision: z.literal('soft'),
-    resource: z.string(),
+    resource: z.string().max(4_096),
     consumed: z.number(),
     limit: z.number(),
-    message: z.string().exactOptional(),
+    message: z.string().max(4_096).exactOptional(),
     ...bounds,
   }),
   z.object({
     decision: z.literal('deny'),
-    resource: z.string(),
-    reason: z.string(),
+    resource: z.string().max(4_096),
+    reason: z.string().max(4_096),
     code: z.enum(['PERDURE_BUDGET_EXHAUSTED', 'PERDURE_BUDGET_PRICE_UNKNOWN']).exactOptional(),
   }),
 ]) satisfies z.ZodType<BudgetDecision>;
@@ -100,7 +101,7 @@ export async function checkBeforeTool(
 /** A guard that cannot say is asked. */
 export function guardsTools(guard: BudgetGuard, subject: BudgetSubject): boolean {
   try {
-    return (guard.guardsTools?.(subject) as unknown) !== false;
+    return refuseLater(guard.guardsTools?.(subject) as unknown) !== false;
   } catch {
     return true;
   }

@@ -5,7 +5,7 @@ import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { CallState } from '../session/session-state.js';
 import { answerDecision, confirmedDecision, gatesBehindApproval } from './gates/permission-gates.js';
-import type { GateContext, GatedCall, GateResult, GateStep } from './gates/gate-step.js';
+import { failedGate, type GateContext, type GatedCall, type GateResult, type GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';
 import { refuseLater } from './refuse-later.js';
 
@@ -79,13 +79,21 @@ export function decideCall(
     if (problem !== undefined) decisions.push({ gate: 'arguments', decision: 'deny', ...problem });
     return problem !== undefined;
   };
+  /** What a gate says may be anything, when it comes from others. */
+  const takeFrom = (step: GateStep, said: GateResult): boolean => {
+    try {
+      return take(boundedResult(said));
+    } catch (error) {
+      return take({ decision: failedGate(step.id, error) });
+    }
+  };
   const pass = (from: number): CallDecision | Promise<CallDecision> => {
     for (let index = from; index < gates.length; index++) {
       const step = gates[index] as GateStep;
       if (!step.applies(gated, context)) continue;
       const answer = step.kind === 'rule' ? step.decide(gated, context) : ask(step, gated, context);
-      if (answer instanceof Promise) return answer.then((late) => (take(late) ? result() : pass(index + 1)));
-      if (take(answer)) return result();
+      if (answer instanceof Promise) return answer.then((late) => (takeFrom(step, late) ? result() : pass(index + 1)));
+      if (takeFrom(step, answer)) return result();
     }
     return result();
   };
@@ -104,6 +112,35 @@ export function decideCall(
     };
   };
   return answered?.decision === 'deny' ? result() : pass(0);
+}
+
+/** Characters that are kept of what a gate says. */
+const LONGEST_REASON = 4_096;
+
+/** What a gate says, as far as facts have room for it. */
+function boundedResult({ decision, hits, ...rest }: GateResult): GateResult {
+  const cut = (text: string): string => text.slice(0, LONGEST_REASON);
+  return {
+    ...rest,
+    ...(decision === undefined
+      ? {}
+      : {
+          decision: {
+            ...decision,
+            ...(decision.reason === undefined ? {} : { reason: cut(decision.reason) }),
+            ...(decision.rule === undefined ? {} : { rule: cut(decision.rule) }),
+          },
+        }),
+    ...(hits === undefined
+      ? {}
+      : {
+          hits: hits.map((hit) => ({
+            ...hit,
+            resource: cut(hit.resource),
+            ...(hit.message === undefined ? {} : { message: cut(hit.message) }),
+          })),
+        }),
+  };
 }
 
 function gatedCall(

@@ -255,9 +255,7 @@ export class DurableSession implements Session {
 
   async emit(event: ClusterEvent): Promise<void> {
     const checked = checkClusterEvent(event);
-    await this.home.use((loaded) =>
-      loaded.accept((batch) => addEvent(batch, checked, loaded.work.env.clock.now())),
-    );
+    await this.home.use((loaded) => loaded.accept((batch) => addEvent(batch, checked, loaded.work.env.clock.now())));
   }
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {

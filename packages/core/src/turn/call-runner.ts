@@ -101,6 +101,10 @@ function keptCall({ callId, name: tool }: CallState, kept: Kept, { env }: Invoca
   return { callId, status, failure, endedAt: env.clock.now() };
 }
 
+/** Characters that are kept of what a tool says of its failure. */
+const LONGEST_FAILURE = 16_384;
+const LONGEST_CODE = 200;
+
 type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;
 
 /**
@@ -109,7 +113,7 @@ type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;
  */
 async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionWork): Promise<Bounded> {
   const { output } = outcome;
-  if (output === undefined) return outcome;
+  if (output === undefined) return { ...outcome, ...boundedFailure(outcome) };
   const text = typeof output === 'string' ? output : JSON.stringify(output);
   // A character may take six bytes in a fact, and there must be room for the rest of it.
   const limit = Math.min(agent.parts.limits.maxOutputCharacters, Math.floor(work.store.limits.maxEventBytes / 8));
@@ -119,6 +123,20 @@ async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionW
     ...outcome,
     output: excerptOf(text, limit, artifact?.digest),
     ...(artifact === undefined ? {} : { artifact }),
+  };
+}
+
+/** What a tool says of its failure, as far as a fact has room for it. */
+function boundedFailure({ failure }: ToolRunOutcome): Pick<ToolRunOutcome, 'failure'> {
+  if (failure === undefined) return {};
+  const { code, message, data } = failure;
+  const isSmall = data === undefined || JSON.stringify(data).length <= LONGEST_FAILURE;
+  return {
+    failure: {
+      code: code.slice(0, LONGEST_CODE),
+      message: message.length <= LONGEST_FAILURE ? message : excerptOf(message, LONGEST_FAILURE, undefined),
+      ...(data === undefined ? {} : { data: isSmall ? data : null }),
+    },
   };
 }
 

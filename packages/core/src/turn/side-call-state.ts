@@ -1,6 +1,8 @@
+import { errorMessage } from '@perdure/plugin-api';
+import { wholeOf } from '../session/call-tree.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import type { Journal } from '../session/journal.js';
-import type { CallOutcome, CallState, SessionState } from '../session/session-state.js';
+import { currentTurn, type CallOutcome, type CallState, type SessionState } from '../session/session-state.js';
 import { recordIntent, type RecordContext } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 
@@ -9,8 +11,9 @@ export function callBeside({ hostCalls, nestedCalls }: SessionState, callId: str
   return nestedCalls.find((call) => call.callId === callId) ?? hostCalls.find((call) => call.callId === callId);
 }
 
-/** Resolves with the call when a person has answered; with nothing when the signal comes first. */
+/** Resolves with the call when a person has answered; with nothing when the signal or another owner comes first. */
 export function untilAnswered(journal: Journal, callId: string, signal: AbortSignal): Promise<CallState | undefined> {
+  const { epoch } = journal.state.ownership;
   return new Promise((resolve) => {
     const end = (call?: CallState): void => {
       forget();
@@ -19,7 +22,10 @@ export function untilAnswered(journal: Journal, callId: string, signal: AbortSig
     };
     const look = (): void => {
       const call = callBeside(journal.state, callId);
-      if (call?.approval?.answer !== undefined) end(call);
+      // Another owner may have settled it, or go on with its whole.
+      const isGone = call === undefined || journal.state.ownership.epoch !== epoch;
+      if (isGone) end();
+      else if (call.approval?.answer !== undefined) end(call);
     };
     const onAbort = (): void => end();
     const forget = journal.onCommit(look);
@@ -38,8 +44,18 @@ export function decidedIn(batch: FactBatch, callId: string, work: SessionWork): 
     recordIntent(batch, { do: 'settle-denied', call }, sideContext(work));
     return { status: 'denied', ...(failure === undefined ? {} : { failure }) };
   }
+  if (isStopped(batch.state, call)) {
+    recordIntent(batch, { do: 'settle-cancelled', call }, sideContext(work));
+    const code = 'PERDURE_TOOL_CANCELLED';
+    return { status: 'cancelled', failure: { code, message: errorMessage(code, { tool: call.name }) } };
+  }
   recordIntent(batch, { do: 'start-call', call, attempt: 1 }, sideContext(work));
   return callBeside(batch.state, callId) ?? call;
+}
+
+/** Nothing of a turn starts after its stop, its parts neither. */
+export function isStopped(state: SessionState, call: CallState): boolean {
+  return call.origin !== 'host' && wholeOf(state, call)?.origin !== 'host' && currentTurn(state)?.stop !== undefined;
 }
 
 /** A call that is settled leaves no part of itself open. */

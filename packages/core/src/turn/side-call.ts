@@ -14,7 +14,7 @@ import { NestedCalls, type Nesting } from './nested-calls.js';
 import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
 import { reportLate } from './report-late.js';
 import type { SessionWork } from './session-work.js';
-import { callBeside, decidedIn, settleParts, sideContext, untilAnswered } from './side-call-state.js';
+import { callBeside, decidedIn, isStopped, settleParts, sideContext, untilAnswered } from './side-call-state.js';
 
 /** A call that no answer of a model holds: of the host, or a part of another call. */
 export interface SideCall {
@@ -72,8 +72,9 @@ async function decide(
   let call: CallState = known ?? stateOf(request, redaction.redact(request.input));
   for (;;) {
     if (call.approval !== undefined && call.approval.answer === undefined) {
-      call = (await untilAnswered(journal, request.callId, context.signal)) ?? call;
-      if (context.signal.aborted) return broken(request, site);
+      const answered = await untilAnswered(journal, request.callId, context.signal);
+      if (answered === undefined) return broken(request, site);
+      call = answered;
     }
     const governance = { ...agent.governance(context.workspace, request.isTrusted), within: request.within };
     const decision = withoutQuestions(request.name, await decideCall(call, governance, context, askGate));
@@ -120,9 +121,11 @@ async function run(
     before === 'unstarted' && call.started?.epoch === held.epoch
       ? call
       : await owned(site, (batch) => {
+          if (isStopped(batch.state, call)) return undefined;
           recordIntent(batch, { do: 'start-call', call, attempt }, sideContext(work));
           return callBeside(batch.state, call.callId) ?? call;
         });
+  if (started === undefined) return broken(request, site);
   const running = startCall(started, site, partsOf(started, request, site));
   await running.ended;
   const outcome = running.outcome ?? unknownOutcome(request);

@@ -41,7 +41,14 @@ export function permissionRequestGate(hooks: readonly Hook[]): GateStep {
         return { decision: { gate: id, decision: 'allow' }, permission: { decision: 'allow', rule: id } };
       }
       if (answer === 'deny') {
-        return { decision: refusal(id, call, { action: 'block', hook: id, reason: outcome.reason ?? 'denied', hasFailed: false }) };
+        return {
+          decision: refusal(id, call, {
+            action: 'block',
+            hook: id,
+            reason: outcome.reason ?? 'denied',
+            hasFailed: false,
+          }),
+        };
       }
       if (answer === undefined) return {};
       return { decision: failedGate(id, new TypeError('it decided neither allow nor deny')) };

@@ -16,6 +16,7 @@ export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): 
     decide: ({ request }) => {
       try {
         const said: PermissionDecision = refuseLater(permission?.decide(request)) ?? { decision: 'ask' };
+        if (!isText(said.rule) || !isText(said.reason)) throw new TypeError('its rule or its reason is no text');
         const rule = said.rule === undefined ? {} : { rule: said.rule };
         if (said.decision === 'ask') return { permission: said };
         if (said.decision === 'allow') {
@@ -31,6 +32,10 @@ export function permissionGate({ permission }: Pick<AgentParts, 'permission'>): 
       }
     },
   };
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }
 
 /**
@@ -139,7 +144,7 @@ export function answerDecision(
 }
 
 /** What is looked at again behind an answer, because it may have changed since the request. It can only deny. */
-const LOOKED_AT_AGAIN: ReadonlySet<string> = new Set(['arguments', 'permission']);
+const LOOKED_AT_AGAIN: ReadonlySet<string> = new Set(['read_only', 'arguments', 'permission']);
 
 /** The gates of a call that a person has answered: those behind the answer, and before them the tool and the rules. */
 export function gatesBehindApproval(gates: readonly GateStep[]): readonly GateStep[] {
