@@ -44,7 +44,7 @@ export function sandboxArguments(plan: SandboxPlan, descriptors: Descriptors): r
     ...['--seccomp', String(descriptors.filter)],
     ...environmentArguments(command.environment),
     ...['--perms', '0755', '--dir', '/etc'],
-    ...view.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...view.readOnly.filter((path) => !path.startsWith('/tmp/')).flatMap(readOnlyPath),
     ...view.links.flatMap(([path, target]) => ['--symlink', target, path]),
     ...[...descriptors.files].flatMap(([path, fd]) => ['--perms', '0444', '--ro-bind-data', String(fd), path]),
     ...['--proc', '/proc'],
@@ -54,6 +54,8 @@ export function sandboxArguments(plan: SandboxPlan, descriptors: Descriptors): r
     ...temporaryFolder('/dev/shm', Math.min(temporaryBytes, MOST_SHARED_BYTES)),
     ...['--remount-ro', '/dev'],
     ...temporaryFolder('/tmp', temporaryBytes),
+    // The folder that commands have there would hide them.
+    ...view.readOnly.filter((path) => path.startsWith('/tmp/')).flatMap(readOnlyPath),
     ...['--perms', '0777', '--dir', HOME],
     ...['--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
     ...workspaceArguments(plan, descriptors),
@@ -96,6 +98,10 @@ function parentsOf(path: string): readonly string[] {
 
 function temporaryFolder(path: string, bytes: number): readonly string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path];
+}
+
+function readOnlyPath(path: string): readonly string[] {
+  return ['--ro-bind', path, path];
 }
 
 function emptyFolder(path: string): readonly string[] {
