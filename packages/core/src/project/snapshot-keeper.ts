@@ -9,7 +9,7 @@ export class SnapshotKeeper {
   private writing: Promise<void> | undefined;
 
   /**
-   * @param every facts behind the last snapshot at which the next is written
+   * @param every facts behind the last snapshot at which the next is written, at the least
    * @param newest the revision of the snapshot that the session was opened with; -1 without one
    */
   constructor(
@@ -23,7 +23,9 @@ export class SnapshotKeeper {
     journal.onCommit((facts) => {
       const isBetween = facts.some(({ type }) => type === 'RunEnded');
       const behind = journal.head - (isBetween ? this.newest : Math.max(this.newest, loaded));
-      if (behind >= every && this.writing === undefined) setImmediate(() => void this.begin());
+      // The tail has outgrown the last one: what is written of a long session stays in proportion to it.
+      const isDue = behind >= Math.max(every, this.newest);
+      if (isDue && this.writing === undefined) setImmediate(() => void this.begin());
     });
   }
 
