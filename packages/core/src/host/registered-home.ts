@@ -114,11 +114,14 @@ export class RegisteredHome implements SessionHome {
     return this.enter();
   }
 
-  /** Goes on with a session that has work and no owner. Resolves when its work has begun. */
+  /**
+   * Goes on with a session that has work and no owner. Resolves when its work has begun, and rejects when it could not
+   * be.
+   */
   keep(): Promise<void> {
     return this.recall(async (loaded) => {
       await loaded.work.journal.refresh();
-      await loaded.run({ insist: false });
+      await loaded.run({ insist: true });
     });
   }
 

@@ -18,14 +18,20 @@ const REACTION_MS = 250;
 const LONGEST_TIMER = 2 ** 31 - 1;
 /** Milliseconds before the store is followed again when that broke off. */
 const RETRY_MS = 1_000;
+/** The longest time, in milliseconds, between two tries with a session that cannot be looked after. */
+const LONGEST_RETRY_MS = 30_000;
+/** What another try from here cannot change: another node has it, or it lacks a part or a build here. */
+const OTHERS = ['PERDURE_SESSION_OWNED', 'PERDURE_NOT_SUPPLIED', 'PERDURE_FACT_NEWER'] as const;
 
 /** A session with open work that this process does not run. */
 interface Orphan {
   readonly key: SessionKey;
   readonly agent: string;
   readonly owner: RunnableRow['owner'];
-  /** When its row was last seen to change, on the monotonic clock. */
-  readonly since: number;
+  /** When somebody may take it, on the monotonic clock. */
+  readonly at: number;
+  /** How often it could not be taken since its row changed. */
+  readonly tries: number;
 }
 
 interface Deadline {
@@ -33,6 +39,8 @@ interface Deadline {
   readonly agent: string | null;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** How often it could not be answered since its row changed. */
+  readonly tries: number;
 }
 
 /**
@@ -143,12 +151,15 @@ export class SessionKeeper {
     const { agent, owner, nextDeadline, openTurns, changes, runnableSince, leftBy } = row;
     const { node, incarnation } = this.services.lease;
     const key: SessionKey = row.tenant === null ? { id: row.session } : { tenant: row.tenant, id: row.session };
-    const isHere = owner?.node === node && owner.incarnation === incarnation;
+    const isThis = (other: typeof leftBy): boolean => other?.node === node && other.incarnation === incarnation;
+    const isHere = isThis(owner);
     this.deadlines.delete(text);
     this.orphans.delete(text);
     // An owner answers for its own; another process is needed when that does not.
     const patience = owner === null ? 0 : REACTION_MS;
-    if (nextDeadline !== null && !isHere) this.deadlines.set(text, { key, agent, at: nextDeadline + patience });
+    if (nextDeadline !== null && !isHere) {
+      this.deadlines.set(text, { key, agent, at: nextDeadline + patience, tries: 0 });
+    }
     const here = agent === null ? undefined : this.agent(agent);
     if (agent === null || here === undefined) return;
     const home = here.home(key);
@@ -156,51 +167,82 @@ export class SessionKeeper {
     if (home?.awaited.some((turnId) => !openTurns.includes(turnId)) === true) this.wakeHome(home);
     const isOpen = openTurns.length > 0 || changes.length > 0;
     const needsSomeone = runnableSince !== null || owner !== null;
-    if (isOpen && needsSomeone && !isHere && leftBy !== node) this.orphans.set(text, { key, agent, owner, since });
+    if (!isOpen || !needsSomeone || isHere || isThis(leftBy)) return;
+    this.orphans.set(text, { key, agent, owner, at: since + REACTION_MS, tries: 0 });
   }
 
-  /** Answers what is due, as anyone may, and goes on with it. */
+  /** Answers what is due, as anyone may, and goes on with it. A session that cannot be read holds up no other. */
   private async expireDue(): Promise<void> {
-    const { env } = this.services;
-    for (const [text, { key, agent, at }] of this.deadlines) {
-      const wait = at - env.clock.now();
+    const { clock } = this.services.env;
+    for (const [text, deadline] of this.deadlines) {
+      const wait = deadline.at - clock.now();
       if (wait > 0) {
         this.wakeIn(wait);
         continue;
       }
       if (this.ending.signal.aborted) return;
-      this.deadlines.delete(text);
-      const { journal } = await openJournal(this.services, key);
-      const hasExpired = await journal.commit((batch) => expireDue(batch, env.clock.now()), 'input');
-      if (hasExpired && agent !== null) await this.take(key, agent);
+      try {
+        await this.expire(deadline);
+        this.deadlines.delete(text);
+      } catch (error) {
+        const { key, tries } = deadline;
+        if (tries === 0) this.report('A request could not be answered at its expiry.', error, { session: key.id });
+        const pause = backOff(tries);
+        this.deadlines.set(text, { ...deadline, at: clock.now() + pause, tries: tries + 1 });
+        this.wakeIn(pause);
+      }
     }
+  }
+
+  private async expire({ key, agent }: Deadline): Promise<void> {
+    const { journal } = await openJournal(this.services, key);
+    const { clock } = this.services.env;
+    const hasExpired = await journal.commit((batch) => expireDue(batch, clock.now()), 'input');
+    // Its row changed with that: where this fails, the session is an orphan.
+    if (hasExpired && agent !== null) await this.take(key, agent, 0);
   }
 
   private async takeOrphans(): Promise<void> {
-    const { lease, config } = this.services;
-    for (const [text, { key, agent, owner, since }] of this.orphans) {
-      const wait = since + REACTION_MS - performance.now();
+    for (const [text, orphan] of this.orphans) {
+      const wait = orphan.at - performance.now();
       if (wait > 0) {
         this.wakeIn(wait);
         continue;
       }
       if (this.ending.signal.aborted) return;
-      if (owner !== null && (await lease.isAlive(owner.node, owner.incarnation))) {
-        this.wakeIn(config.leaseTtlMs / 2);
+      if (await this.isOwnerAlive(orphan)) {
+        this.wakeIn(this.services.config.leaseTtlMs / 2);
         continue;
       }
-      this.orphans.delete(text);
-      await this.take(key, agent);
+      const { key, agent, tries } = orphan;
+      if (await this.take(key, agent, tries)) {
+        this.orphans.delete(text);
+        continue;
+      }
+      const pause = backOff(tries);
+      this.orphans.set(text, { ...orphan, at: performance.now() + pause, tries: tries + 1 });
+      this.wakeIn(pause);
     }
   }
 
-  /** Has the agent go on with a session. One that another process takes first, or that lacks a part here, is left. */
-  private async take(key: SessionKey, agent: string): Promise<void> {
+  private async isOwnerAlive({ owner }: Orphan): Promise<boolean> {
+    return owner !== null && (await this.services.lease.isAlive(owner.node, owner.incarnation));
+  }
+
+  /**
+   * Has the agent go on with a session. One that another process takes first, or that lacks a part here, is left.
+   * `false` when another try is worth while.
+   */
+  private async take(key: SessionKey, agent: string, tries: number): Promise<boolean> {
     try {
       await this.agent(agent)?.keep(key);
+      return true;
     } catch (error) {
-      if (isPerdureError(error, 'PERDURE_SESSION_CLOSED')) return;
-      this.report('A session with work to do is left to others.', error, { session: key.id });
+      if (isPerdureError(error, 'PERDURE_SESSION_OWNED')) return true;
+      // A handle of it is being closed here: behind that it can be taken.
+      if (isPerdureError(error, 'PERDURE_SESSION_CLOSED')) return false;
+      if (tries === 0) this.report('A session with work to do is left to others.', error, { session: key.id });
+      return isPerdureError(error) && OTHERS.some((code) => code === error.code);
     }
   }
 
@@ -214,4 +256,9 @@ export class SessionKeeper {
     if (this.ending.signal.aborted) return;
     this.services.logger.log('warn', message, { ...data, reason: reasonOf(error) });
   }
+}
+
+/** Milliseconds until the next try behind so many that failed. */
+function backOff(tries: number): number {
+  return Math.min(LONGEST_RETRY_MS, REACTION_MS * 2 ** Math.min(tries, 16));
 }

@@ -55,7 +55,7 @@ describe('the rows by which orphans and deadlines are found', () => {
 
   test('a run that is handed over is for others than its node, until something comes', () => {
     const left = [...begun, ended('handed-over')] as const;
-    expect(rowAfter(...left)).toMatchObject({ runnableSince: 1, owner: null, leftBy: 'a' });
+    expect(rowAfter(...left)).toMatchObject({ runnableSince: 1, owner: null, leftBy: { node: 'a' } });
     expect(rowAfter(...left, ['StopRequested', { turnId: 't' }])?.leftBy).toBeNull();
   });
 

@@ -12,8 +12,11 @@ export interface RunnableRow {
   readonly nextDeadline: number | null;
   /** `null` also when the owner ended its run to let another node go on. */
   readonly owner: { readonly node: string; readonly incarnation: string; readonly epoch: number } | null;
-  /** The node that handed the run over in the middle of its work and need not be the one to go on. */
-  readonly leftBy: string | null;
+  /**
+   * The process that handed the run over in the middle of its work and need not be the one to go on. Another of the
+   * same node may.
+   */
+  readonly leftBy: { readonly node: string; readonly incarnation: string } | null;
   readonly openTurns: readonly string[];
   /** The prompts of open turns that were not taken back. */
   readonly prompts: readonly { readonly promptId: string; readonly turnId: string }[];
@@ -58,12 +61,12 @@ const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
 
 /**
  * Sessions by what there is to do in them: where an orphan is found, and who must be answered when. Of a session that
- * has an owner the row may count as runnable what waits: the owner knows. When it is released it is exact, for only a
- * session that waits is released with an open turn.
+ * has an owner the row may count as runnable what waits: the owner knows. When it is released it is exact, for what
+ * waits is released as what waits, and other work before a run of it began.
  */
 export const runnable: Projection<RunnableRow> = {
   name: 'runnable',
-  version: 2,
+  version: 3,
   types: [
     'SessionCreated',
     'PromptAccepted',
@@ -122,7 +125,11 @@ function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<Run
     case 'RunEnded': {
       const { turnId, status } = payload as PayloadOf<'RunEnded'>;
       if (status === 'superseded') return {};
-      if (status === 'handed-over') return { owner: null, leftBy: row.owner?.node ?? null };
+      if (status === 'handed-over') {
+        if (row.owner === null) return { leftBy: null };
+        const { node, incarnation } = row.owner;
+        return { owner: null, leftBy: { node, incarnation } };
+      }
       return {
         openTurns: openTurns.filter((open) => open !== turnId),
         prompts: prompts.filter((prompt) => prompt.turnId !== turnId),
