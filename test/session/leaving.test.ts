@@ -20,7 +20,7 @@ interface NodeOptions {
   readonly log?: (text: string) => void;
 }
 
-/** A node that looks after sessions, on a store that it shares with others. A person is asked about the tool `asked`. */
+/** A node that looks after sessions, on a store that it may share. A person is asked about the tool `asked`. */
 async function node(store: EventStore, nodeId: string, options: NodeOptions = {}) {
   const { calls, expiresInMs, log } = options;
   const governance = definePlugin({
@@ -156,5 +156,84 @@ describe('the keeper of sessions', () => {
     const again = await node(store, 'a', { slow: () => 'fast' });
     await waitUntil(async () => (await types(store)).at(-1) === 'OwnershipReleased');
     await again.runtime.dispose();
+  });
+});
+
+describe('a session that leaves its node [P18]', () => {
+  test.each(['close', 'passivation'])('is released behind a host call that waits for a person: %s', async (how) => {
+    const store = new MemoryEventStore();
+    const a = await node(store, 'a');
+    const session = await a.agent.sessions.create({ sessionId: 's' });
+    const call = session.governedTool('asked', {});
+    await waitUntil(() => has(store, 'ApprovalRequested'));
+    if (how === 'close') await session.close();
+    else await session.emit({ type: 'passivation_requested', reason: 'node_drain', graceMs: 20 });
+    expect(await call).toMatchObject({ status: 'cancelled' });
+    await waitUntil(() => has(store, 'OwnershipReleased'));
+    expect((await types(store)).slice(-2)).toEqual(['ToolCallSettled', 'OwnershipReleased']);
+    await a.runtime.dispose();
+  });
+
+  test('goes on when it is asked to leave before its run began', async () => {
+    const store = new MemoryEventStore();
+    const b = await node(store, 'b', { calls: 'read' });
+    let isAsked = false;
+    const slowly = before(store, async (added) => {
+      if (isAsked || !added.includes('RunStarted')) return;
+      isAsked = true;
+      const other = await b.agent.sessions.get('s');
+      await other.emit({ type: 'passivation_requested', reason: 'node_drain', graceMs: 20 });
+    });
+    const a = await node(slowly, 'a', { calls: 'read' });
+    await (await a.agent.sessions.create({ sessionId: 's' })).prompt('go');
+    await waitUntil(async () => (await types(store)).includes('StepCheckpointed'));
+    const seen = await types(store);
+    expect(seen.slice(0, seen.indexOf('RunStarted')).filter((type) => type.startsWith('Ownership'))).toEqual([
+      'OwnershipTaken',
+      'OwnershipReleased',
+      'OwnershipTaken',
+    ]);
+    await Promise.all([a.runtime.dispose(), b.runtime.dispose()]);
+  });
+
+  test('is not taken by a close that comes while it is being taken', async () => {
+    const store = new MemoryEventStore();
+    let close: (() => Promise<void>) | undefined;
+    let closed: Promise<void> | undefined;
+    const slowly = before(store, async (added) => {
+      if (closed !== undefined || !added.includes('OwnershipTaken')) return;
+      closed = close?.();
+      await sleep(20);
+    });
+    const a = await node(slowly, 'a', { calls: 'asked' });
+    const session = await a.agent.sessions.create({ sessionId: 's' });
+    close = () => session.close();
+    const turn = await session.prompt('go');
+    expect(await turn.finished).toMatchObject({ status: 'suspended' });
+    await closed;
+    const seen = await types(store);
+    expect(seen).toContain('OwnershipTaken');
+    expect(['OwnershipReleased', 'RunEnded']).toContain(seen.at(-1));
+    await a.runtime.dispose();
+  });
+
+  test('is given back by a node on which it failed, and can be used there again', async () => {
+    const store = new MemoryEventStore();
+    let hasFailed = false;
+    const broken = before(store, (added) => {
+      if (hasFailed || !added.includes('ToolCallSettled')) return;
+      hasFailed = true;
+      throw new Error('the disk is full');
+    });
+    const a = await node(broken, 'a', { calls: 'read' });
+    const session = await a.agent.sessions.create({ sessionId: 's' });
+    const turn = await session.prompt('go');
+    expect(await turn.finished).toMatchObject({ status: 'suspended', error: { code: 'PERDURE_STORE_UNAVAILABLE' } });
+    await waitUntil(() => has(store, 'OwnershipReleased'));
+    expect((await types(store)).slice(-2)).toEqual(['RunEnded', 'OwnershipReleased']);
+    const again = await session.resume();
+    expect(await again?.finished).toMatchObject({ success: true, text: 'done' });
+    expect((await a.agent.replay('s')).difference).toBeUndefined();
+    await a.runtime.dispose();
   });
 });

@@ -1,6 +1,7 @@
 import type { Labels, SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf, type SessionRetentionLimits } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
+import { releaseOwnership } from '../session/ownership.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
@@ -8,9 +9,13 @@ import { isRunnable, isWaiting } from '../session/waiting.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
-import { openSession } from './load-session.js';
+import { openJournal, openSession } from './load-session.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
+
+/** Milliseconds for which the runtime leaves a session alone that failed here: twice as many after each failure. */
+const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
 
 /** What a home needs of the agent that its session belongs to. */
 export interface HomeGround {
@@ -39,6 +44,8 @@ export class RegisteredHome implements SessionHome {
   private isAsked = false;
   /** The session is loaded because it had work, and goes when that is done. */
   private isKept = false;
+  /** The last failure of the session here, how many there were, and until when the runtime leaves it to others. */
+  private failed: { readonly error: PerdureError; readonly times: number; readonly until: number } | undefined;
   private limits: SessionRetentionLimits;
 
   constructor(
@@ -118,8 +125,9 @@ export class RegisteredHome implements SessionHome {
    * Goes on with a session that has work and no owner. Resolves when its work has begun, and rejects when it could not
    * be.
    */
-  keep(): Promise<void> {
-    return this.recall(async (loaded) => {
+  async keep(): Promise<void> {
+    if (this.failed !== undefined && performance.now() < this.failed.until) throw this.failed.error;
+    await this.recall(async (loaded) => {
       await loaded.work.journal.refresh();
       await loaded.run({ insist: true });
     });
@@ -172,7 +180,29 @@ export class RegisteredHome implements SessionHome {
     this.loaded = loaded;
     void loaded.passivation.due.then(() => this.passivate(loaded));
     loaded.work.journal.onCommit(() => this.look());
+    loaded.over.addEventListener('abort', () => this.drop(loaded), { once: true });
     return loaded;
+  }
+
+  /** A session that failed leaves memory, and this node gives it back; its next use here loads it again. */
+  private drop(loaded: LoadedSession): void {
+    const { failure: error } = loaded;
+    if (error === undefined || this.loaded !== loaded || this.closing !== undefined) return;
+    const times = (this.failed?.times ?? 0) + 1;
+    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.min(times - 1, 16));
+    this.failed = { error, times, until: performance.now() + pause };
+    this.leave(loaded, async () => {
+      await loaded.unload();
+      await this.giveBack(loaded);
+    });
+  }
+
+  /** What a failed session still has in the stream is given back from a journal that was read anew. */
+  private async giveBack({ lost }: LoadedSession): Promise<void> {
+    if (lost === undefined) return;
+    const { services } = this.ground;
+    const { journal } = await openJournal(services, this.key);
+    await releaseOwnership(journal, lost, services.env, 'passivated', true);
   }
 
   /** The session leaves this node, and the handle stays: its next use opens the session again. */
@@ -184,7 +214,8 @@ export class RegisteredHome implements SessionHome {
   /** Whether the session only waits, and nobody in this process uses or watches it. */
   private rests(): LoadedSession | undefined {
     const { loaded } = this;
-    if (loaded === undefined || this.holds > 0 || this.closing !== undefined || loaded.hasFailed) return undefined;
+    if (loaded === undefined || this.holds > 0 || this.closing !== undefined || loaded.failure !== undefined)
+      return undefined;
     const { state } = loaded.work.journal;
     if (isRunnable(state, this.ground.services.env.clock.now())) return undefined;
     return isWaiting(state) || (this.isKept && currentTurn(state) === undefined) ? loaded : undefined;
@@ -236,6 +267,7 @@ export class RegisteredHome implements SessionHome {
     await this.leaving;
     const loaded = await this.loading?.catch(() => undefined);
     await loaded?.close(this.ground.services.config.closeGraceMs, reason);
+    if (loaded !== undefined) await this.giveBack(loaded).catch((error: unknown) => this.report(error));
     this.waiters.suspend(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
   }
 }

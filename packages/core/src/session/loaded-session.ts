@@ -11,17 +11,16 @@ import {
 import { HookTeller } from '../hooks/hook-teller.js';
 import { BudgetTeller } from '../invoke/budget-teller.js';
 import { Executor } from '../turn/executor.js';
-import { hostCall } from '../turn/host-call.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
+import { HostCalls } from './host-calls.js';
 import { InteractionExpiry } from './interaction-expiry.js';
 import type { CommittedFact } from './journal.js';
 import { Passivation } from './passivation.js';
-import { settledWithin } from './settled-within.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { partsToGoWithout } from './missing-parts.js';
-import { releaseOwnership, takeOwnership, type Ownership } from './ownership.js';
+import { releaseOwnership, takeOwnership, type Ownership, type ReleaseReason } from './ownership.js';
 import { SessionIndex } from './session-index.js';
 import { isInputType, StreamFollower } from './stream-follower.js';
 import type { TurnWaiters } from './turn-waiters.js';
@@ -38,13 +37,18 @@ export class LoadedSession {
   private taking: Promise<void> | undefined;
   private readonly closing = new AbortController();
   private readonly ending = new AbortController();
-  private failure: PerdureError | undefined;
+  /** Why this process can tell no more of the session, when something failed. */
+  failure: PerdureError | undefined;
+  /** What this node had when that happened: the home gives it back, by a journal that can be trusted. */
+  lost: Ownership | undefined;
   private readonly follower: StreamFollower;
   private readonly hooks: HookTeller;
   private readonly budget: BudgetTeller;
   /** Tells when the session is to leave this node. */
   readonly passivation: Passivation;
-  private readonly hostCalls = new Set<Promise<unknown>>();
+  private readonly hostCalls: HostCalls;
+  /** Nothing is taken any more. */
+  private isLeaving = false;
 
   constructor(
     readonly work: SessionWork,
@@ -59,6 +63,7 @@ export class LoadedSession {
     this.follower = new StreamFollower(work, () => this.held !== undefined);
     this.hooks = new HookTeller(work, this.index, this.signal);
     this.budget = new BudgetTeller(work, this.signal);
+    this.hostCalls = new HostCalls(work);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
     new InteractionExpiry(work, this.signal).look();
     // Every reader and every waiter listens to it.
@@ -84,9 +89,7 @@ export class LoadedSession {
     return this.closing.signal;
   }
 
-  /**
-   * Aborts when this process can tell no more of the session: it was let go, or something failed that is the reason.
-   */
+  /** Aborts when this process can tell no more of the session: it was let go, or the reason, which failed. */
   get over(): AbortSignal {
     return this.ending.signal;
   }
@@ -96,15 +99,8 @@ export class LoadedSession {
     return this.held !== undefined && this.held.epoch === this.work.journal.state.ownership.epoch;
   }
 
-  /** Whether this process can tell no more of the session because something failed. */
-  get hasFailed(): boolean {
-    return this.failure !== undefined;
-  }
-
   /** Begins to follow what others append. */
-  follow(): void {
-    this.follower.follow();
-  }
+  follow = (): void => this.follower.follow();
 
   /**
    * Appends an input. A session that has no facts yet is created with it. Ids for the input are made before the first
@@ -124,6 +120,8 @@ export class LoadedSession {
   async run(options: ResumeOptions & { readonly insist: boolean }): Promise<void> {
     const { journal, env } = this.work;
     if (!isRunnable(journal.state, env.clock.now()) && this.held === undefined) return;
+    // The work is in the stream, for whoever has the session next.
+    if (this.isLeaving && !options.insist) return;
     try {
       await this.own(options);
       this.executor?.wake();
@@ -163,39 +161,36 @@ export class LoadedSession {
   }
 
   /** Calls of a turn that was stopped are no longer waited for, where this node runs them. */
-  giveUpCalls(turnId: string): void {
-    this.executor?.giveUpCalls(turnId);
-  }
+  giveUpCalls = (turnId: string): void => this.executor?.giveUpCalls(turnId);
 
   async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
     await this.own({});
-    if (this.held === undefined) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
-    const call = hostCall(name, input, isTrusted, this.work, this.held, this.signal);
-    this.hostCalls.add(call);
-    return call.finally(() => this.hostCalls.delete(call));
+    return this.hostCalls.make(name, input, isTrusted, this.held);
   }
 
   /**
    * Gives the session back when it is idle or only waits for people, and goes on as one that follows it. Whether this
    * node does not have it any more.
    */
-  async release(reason: 'closed' | 'passivated'): Promise<boolean> {
+  async release(reason: ReleaseReason, isLeaving = false): Promise<boolean> {
     const { held, executor } = this;
     if (held === undefined || this.failure !== undefined) return this.failure === undefined;
-    if (!(await releaseOwnership(this.work.journal, held, this.work.env, reason))) return false;
+    if (!(await releaseOwnership(this.work.journal, held, this.work.env, reason, isLeaving))) return false;
     await executor?.discardDraft();
     return true;
   }
 
   /** Lets the session go. A turn that runs is left where another owner can go on. */
-  async close(graceMs: number, reason: 'closed' | 'passivated'): Promise<void> {
+  async close(graceMs: number, reason: ReleaseReason): Promise<void> {
     if (this.signal.aborted) return;
+    this.isLeaving = true;
+    await this.taking?.catch(() => undefined);
     const { executor } = this;
     const wasOwner = this.held !== undefined;
     try {
       if (!(await this.release(reason))) {
-        await Promise.all([executor?.suspend(graceMs), settledWithin(this.hostCalls, graceMs)]);
-        await this.release(reason);
+        await Promise.all([executor?.suspend(graceMs), this.hostCalls.end(graceMs)]);
+        await this.release(reason, true);
       }
       await Promise.all([this.hooks.tellEnd(), this.budget.tellEnd(wasOwner)]);
       if (this.failure === undefined) await this.snapshots?.finish();
@@ -207,6 +202,8 @@ export class LoadedSession {
 
   /** Leaves the memory of this process, which goes on to look after those who wait for the session's turns. */
   async unload(): Promise<void> {
+    this.isLeaving = true;
+    this.executor?.leave();
     await this.budget.tellEnd(false);
     this.end();
     if (this.failure === undefined) await this.snapshots?.finish();
@@ -217,14 +214,15 @@ export class LoadedSession {
     this.waiters.watchWith(undefined);
     this.closing.abort(closed);
     this.ending.abort(closed);
+    this.hostCalls.breakOff();
     this.follower.end();
     this.work.feed.pulse.beat();
   }
 
   private async take(options: ResumeOptions): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
-    this.signal.throwIfAborted();
     const { journal, lease, env, key } = this.work;
+    if (this.isLeaving) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: key.id });
     const takeOver = options.takeOver ?? false;
     const missing = partsToGoWithout(journal.state, this.work.agent(), key.id, options.withoutMissing ?? false);
     const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held, create: this.create });
@@ -263,7 +261,7 @@ export class LoadedSession {
 
   /** An owner elsewhere may have died: then its work is this node's. */
   lookAfter(): void {
-    if (this.held !== undefined || this.signal.aborted) return;
+    if (this.held !== undefined || this.isLeaving) return;
     this.runIfSupplied().catch((error: unknown) => this.fail(error));
   }
 
@@ -279,14 +277,16 @@ export class LoadedSession {
   /** An executor ended by an error. */
   private lose(executor: Executor, error: PerdureError): void {
     if (this.executor !== executor) return;
+    const { held } = this;
     this.executor = undefined;
     this.held = undefined;
     if (error.code === 'PERDURE_SESSION_FENCED') this.follower.again();
-    else this.fail(error);
+    else this.fail(error, held);
   }
 
   /** This process can no longer tell how the session goes on. */
-  private fail(error: unknown): void {
+  private fail(error: unknown, held = this.held): void {
+    this.lost ??= held;
     const reason = this.work.redaction.redactText(reasonOf(error));
     this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
     this.waiters.answer((turnId) => this.suspended(turnId));

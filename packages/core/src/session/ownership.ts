@@ -31,7 +31,9 @@ export async function takeOwnership(
     const { owner, epoch, handedOver } = journal.state.ownership;
     if (options.held?.epoch === epoch && owner?.incarnation === lease.incarnation) return options.held;
     const free = owner === undefined || handedOver;
-    const alive = !free && (await lease.isAlive(owner.node, owner.incarnation));
+    // What this process has and does not hold was lost in it by a failure.
+    const isLost = owner?.incarnation === lease.incarnation && owner.node === lease.node;
+    const alive = !free && !isLost && (await lease.isAlive(owner.node, owner.incarnation));
     // A take-over that lost its race has lost: the winner lives.
     if (alive && (lost || !options.takeOver)) {
       throw new PerdureError('PERDURE_SESSION_OWNED', { session: journal.key.id, node: owner.node });
@@ -51,20 +53,25 @@ export async function takeOwnership(
   }
 }
 
+/** Why a session is given back. */
+export type ReleaseReason = 'closed' | 'passivated';
+
 /**
  * Lets a session go that is idle or only waits for people. A run that waits ends with it: its turn goes on in another
- * one when somebody has answered. Does nothing when this node does not have it or it has something left to do.
+ * one when somebody has answered. Does nothing when this node does not have it or it has something left to do; with
+ * `isLeaving`, work that is left is anybody's, unless a run was handed over, which says so already.
  */
 export function releaseOwnership(
   journal: Journal,
   held: Ownership,
   env: HostEnv,
-  reason: 'closed' | 'passivated',
+  reason: ReleaseReason,
+  isLeaving = false,
 ): Promise<boolean> {
   return journal.commit((batch) => {
     const { state } = batch;
     if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined) return false;
-    if (isRunnable(state, env.clock.now())) return false;
+    if (isRunnable(state, env.clock.now()) && (!isLeaving || state.ownership.handedOver)) return false;
     handOver(batch);
     batch.add('OwnershipReleased', { epoch: held.epoch, reason }, {}, { kind: 'node', id: env.nodeId });
     return true;

@@ -12,14 +12,18 @@ export interface Streamed {
   readonly from: number;
   /** There is nothing to be told of it any more. */
   readonly isOver?: boolean;
+  /** Where it was accepted: when that failed, nobody knows here that it goes on. */
+  readonly begunIn?: LoadedSession;
   readonly isEnd: (event: EventEnvelopeV1, loaded: LoadedSession) => boolean;
 }
 
 /** How a turn is streamed. A known one is told from its run on, or from its prompt if its run has a name. */
-export function streamedTurn({ index }: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
+export function streamedTurn(begunIn: LoadedSession, { turnId, isKnown }: AcceptedPrompt, before: number): Streamed {
+  const { index } = begunIn;
   const turn = isKnown ? index.turn(turnId) : undefined;
   const first = turn?.chosen?.revision ?? turn?.runs[0]?.first;
   return {
+    begunIn,
     from: first === undefined ? before : first - 1,
     isOver: first === undefined && index.resultOf(turnId) !== undefined,
     isEnd: ({ type, metadata }, loaded) => {
@@ -63,14 +67,15 @@ async function* readTurn(
   accepted: Promise<Streamed>,
   home: SessionHome,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
-  const { from, isOver = false, isEnd } = await accepted;
+  const { from, isOver = false, isEnd, begunIn } = await accepted;
   if (isOver) return;
   const { id } = home.key;
   const held = home.hold();
   try {
     const loaded = await held.loaded;
     loaded.follow();
-    for await (const event of readEvents(eventSource(loaded), { revision: from }, { over: loaded.over })) {
+    const { over } = begunIn?.failure === undefined ? loaded : begunIn;
+    for await (const event of readEvents(eventSource(loaded), { revision: from }, { over })) {
       const { session_id: ofSession = id } = event.metadata ?? {};
       if (ofSession !== id) continue;
       yield event;

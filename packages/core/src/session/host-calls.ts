@@ -1,0 +1,45 @@
+import type { JsonValue } from '@perdure/events';
+import { PerdureError, type ToolOutcome } from '@perdure/plugin-api';
+import { hostCall } from '../turn/host-call.js';
+import type { SessionWork } from '../turn/session-work.js';
+import type { Ownership } from './ownership.js';
+import { settledWithin } from './settled-within.js';
+
+/** Milliseconds in which a call that was broken off must come to its end. */
+const BREAK_OFF_MS = 5_000;
+
+/** The calls that the host makes itself in a loaded session, beside its turn. */
+export class HostCalls {
+  private readonly calls = new Set<Promise<unknown>>();
+  private readonly ending = new AbortController();
+
+  constructor(private readonly work: SessionWork) {}
+
+  /** Makes a call. Throws PERDURE_SESSION_CLOSED when they were ended. */
+  make(name: string, input: JsonValue, isTrusted: boolean, held: Ownership | undefined): Promise<ToolOutcome> {
+    const { signal } = this.ending;
+    if (held === undefined || signal.aborted) return Promise.reject(this.closed());
+    const call = hostCall(name, input, isTrusted, this.work, held, signal);
+    this.calls.add(call);
+    return call.finally(() => this.calls.delete(call));
+  }
+
+  /**
+   * Ends them: what has not ended within the grace, as a call that waits for a person, is broken off. Resolves when all
+   * are settled. One that does not come to its end then is left behind.
+   */
+  async end(graceMs: number): Promise<void> {
+    await settledWithin(this.calls, graceMs);
+    this.breakOff();
+    await settledWithin(this.calls, BREAK_OFF_MS);
+  }
+
+  /** Breaks off what is under way, and waits for nothing. */
+  breakOff(): void {
+    this.ending.abort(this.closed());
+  }
+
+  private closed(): PerdureError {
+    return new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
+  }
+}
