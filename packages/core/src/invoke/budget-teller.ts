@@ -16,9 +16,17 @@ export class BudgetTeller {
   ) {}
 
   tellOf({ type, payload }: CommittedFact, isOwner: boolean): void {
-    if (type !== 'RunEnded' || !isOwner) return;
+    if (!isOwner) return;
+    if (type === 'ToolCallSettled') return this.tellIdle();
+    if (type !== 'RunEnded') return;
     const { turnId, runId } = payload as PayloadOf<'RunEnded'>;
     this.tell({ turnId, runId });
+  }
+
+  /** A call of the host in a session without a turn: no turn's end would come behind it. */
+  private tellIdle(): void {
+    const { open, hostCalls } = this.work.journal.state;
+    if (open.length === 0 && hostCalls.length === 0) this.tell();
   }
 
   /** Resolves when budgets have taken in all that they were told. */
