@@ -1,15 +1,15 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { verifySession } from '@perdure/core';
 import type { RecordedFact } from '@perdure/events';
 import { isPerdureError, type TurnResult } from '@perdure/plugin-api';
+import { forkNode, type ForkedNode } from '../fixtures/forked-node.js';
 import { startNode, type NodeOrder, type NodeRequest } from './node.fixture.js';
 
-const fixture = fileURLToPath(new URL('node.fixture.ts', import.meta.url));
+const fixture = new URL('node.fixture.ts', import.meta.url);
 const root = mkdtempSync(join(tmpdir(), 'perdure-two-'));
 const children = new Set<ChildProcess>();
 const runtimes: { dispose(): Promise<void> }[] = [];
@@ -20,33 +20,11 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-type Ask = NodeRequest extends infer Request ? (Request extends unknown ? Omit<Request, 'id'> : never) : never;
-
 /** A node in a process of its own. */
-async function otherNode(order: NodeOrder) {
-  const child = fork(fixture, [JSON.stringify(order)], {
-    execArgv: ['--import', 'tsx', '--conditions=@perdure/source'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  children.add(child);
-  const waiting = new Map<number, (answer: { result?: unknown; error?: string }) => void>();
-  let serial = 0;
-  const ready = new Promise<void>((resolve) => {
-    child.on('message', (message: { ready?: boolean; id?: number; result?: unknown; error?: string }) => {
-      if (message.ready === true) resolve();
-      else if (message.id !== undefined) waiting.get(message.id)?.(message);
-    });
-  });
-  await ready;
-  const ask = <Result>(request: Ask): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      const id = ++serial;
-      waiting.set(id, ({ result, error }) =>
-        error === undefined ? resolve(result as Result) : reject(new Error(error)),
-      );
-      child.send({ id, ...request });
-    });
-  return { child, ask };
+async function otherNode(order: NodeOrder): Promise<ForkedNode<NodeRequest>> {
+  const node = await forkNode<NodeRequest>(fixture, order);
+  children.add(node.child);
+  return node;
 }
 
 async function thisNode(order: NodeOrder) {

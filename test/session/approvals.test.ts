@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import {
-  APPROVAL,
-  definePlugin,
-  isPerdureError,
-  PERMISSION,
-  type ApprovalPolicy,
-  type EventStore,
-  type PermissionDecision,
-} from '@perdure/plugin-api';
+import { isPerdureError, type ApprovalPolicy, type EventStore, type PermissionDecision } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const call = (name: string, key: string) => ({ name, input: { key } });
 const asking: Script = {
@@ -31,18 +25,7 @@ async function node(
 ) {
   const runs: string[] = [];
   const rules = { current: (tool: string): PermissionDecision => ({ decision: tool === 'ask' ? 'ask' : 'allow' }) };
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [PERMISSION, APPROVAL],
-    setup: ({ provide }) => {
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide: ({ tool }) => decide?.() ?? rules.current(tool) });
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask', ...policy });
-      return {};
-    },
-  });
+  const governance = governedBy((tool) => decide?.() ?? rules.current(tool), policy);
   const runtime = await createTestRuntime({
     plugins: [storesWith(store), governance],
     env: { nodeId },
@@ -56,9 +39,6 @@ async function node(
 
 const payloads = async (store: EventStore, type: string) =>
   (await store.read('session-_.s')).facts.filter((fact) => fact.type === type).map((fact) => JSON.parse(fact.payload));
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 describe('an approval [P9]', () => {
   test('is asked for all calls of an answer together, and each gets its own answer, in either order', async () => {

@@ -4,6 +4,7 @@ import type { EventStore } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 async function node(store: EventStore, nodeId: string, script: Script, tools: object = { lookup: lookupTool() }) {
   const runtime = await createTestRuntime({ plugins: [storesWith(store), allowing], env: { nodeId } });
@@ -16,9 +17,6 @@ const facts = async (store: EventStore) => (await store.read('session-_.s')).fac
 const types = async (store: EventStore) => (await facts(store)).map(({ type }) => type);
 const call = { calls: [{ name: 'lookup', input: { key: 'a' } }] };
 const twoSteps: Script = { rules: [{ when: { toolResults: 0 }, answer: call }, { answer: { text: 'done' } }] };
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 describe('an event of the cluster', () => {
   test('is a fact, an envelope of the vocabulary, and heard by hooks, from any node [A3] [A4]', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { APPROVAL, definePlugin, TOOLS, type Session } from '@perdure/plugin-api';
+import { definePlugin, TOOLS, type Session } from '@perdure/plugin-api';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
 
 describe('the first fact of a session says what it is, whatever is asked of it first', () => {
   const uses: [string, (session: Session) => Promise<unknown>][] = [
@@ -60,17 +61,7 @@ test('an option that an agent does not have is refused, and named', async () => 
 });
 
 describe('a turn that waits for a person and was let go', () => {
-  const approval = definePlugin({
-    name: 'approval',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [APPROVAL],
-    setup: ({ provide }) => {
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask' });
-      return {};
-    },
-  });
+  const approval = governedBy(() => ({ decision: 'ask' }), {});
 
   async function waiting() {
     const store = new MemoryEventStore();

@@ -19,6 +19,7 @@ import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const events = Object.keys(hookPoints) as HookEvent[];
 type Gating = { [Event in HookEvent]: (typeof hookPoints)[Event]['isGating'] extends true ? Event : never }[HookEvent];
@@ -71,14 +72,10 @@ async function sessionWith(hooks: readonly Hook[], logged: string[] = []): Promi
   return agent.sessions.create({ sessionId: 's', ...labels });
 }
 
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 /** Everything that hooks are told of, once: a prompt, calls, an approval, a summary, the cluster, and the end. */
 async function liveThrough(session: Session): Promise<void> {
   const turn = await session.prompt('Find it.');
-  await until(async () => (await session.interactions()).length === 1);
+  await waitUntil(async () => (await session.interactions()).length === 1);
   const [asked] = await session.interactions();
   await session.respond({ id: asked?.id ?? '', decision: 'allow', by: 'ada' });
   expect(await turn.finished).toMatchObject({ success: true, text: 'done' });
@@ -86,7 +83,7 @@ async function liveThrough(session: Session): Promise<void> {
   expect((await (await session.compact()).finished).success).toBe(true);
   await session.emit({ type: 'peer_invocation', from_session_id: 'x', from_tenant_id: 't2', correlation_id: 'c2' });
   await session.emit({ type: 'passivation_requested', reason: 'node_drain', deadline_ms: 4_000_000_000_000 });
-  await until(async () => (await session.info()).owner === null);
+  await waitUntil(async () => (await session.info()).owner === null);
 }
 
 const text = expect.any(String) as string;

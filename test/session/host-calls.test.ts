@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { APPROVAL, defineHook, definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
+import { defineHook, definePlugin, GATES, HOOKS, type Gate, type Hook } from '@perdure/plugin-api';
 import { createPermissionPolicy } from '@perdure/policy-permission';
 import { PERMISSION } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
@@ -8,6 +8,7 @@ import { ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
 import { gatedModel } from '../fixtures/gated-model.js';
+import { governedBy } from '../fixtures/governed-by.js';
 
 const nobody = createPermissionPolicy({ allow: ['lookup'], deny: [], ask: [], default: 'ask' });
 
@@ -171,17 +172,7 @@ describe('gates [P8]', () => {
 });
 
 test('a governed call of the host waits for a person, and the turn goes on beside it [P9]', async () => {
-  const approval = definePlugin({
-    name: 'approval',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [APPROVAL],
-    setup: ({ provide }) => {
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask' });
-      return {};
-    },
-  });
+  const approval = governedBy(() => ({ decision: 'ask' }), {});
   const store = new MemoryEventStore();
   const runs: string[] = [];
   const runtime = await createTestRuntime({ plugins: [storesWith(store), approval] });

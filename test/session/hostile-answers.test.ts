@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
 import {
-  APPROVAL,
-  definePlugin,
-  PERMISSION,
   type BudgetGuard,
   type EventStore,
   type PermissionDecision,
@@ -14,6 +11,8 @@ import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const calling = (name: string): Script => ({
   rules: [
@@ -36,19 +35,8 @@ interface Parts {
 async function node(parts: Parts = {}) {
   const { store = new MemoryEventStore(), nodeId = 'a', name = 'lookup', tools = {}, decide, asks, ...options } = parts;
   const runs: string[] = [];
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: asks === true ? [PERMISSION, APPROVAL] : [PERMISSION],
-    setup: ({ provide }) => {
-      const rule = decide ?? (() => ({ decision: asks === true ? 'ask' : 'allow' }) as const);
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide: rule });
-      if (asks === true) provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask' });
-      return {};
-    },
-  });
+  const open = (): PermissionDecision => ({ decision: asks === true ? 'ask' : 'allow' });
+  const governance = governedBy(decide ?? open, asks === true ? {} : undefined);
   const runtime = await createTestRuntime({
     plugins: [storesWith(store), governance],
     env: { nodeId },
@@ -64,9 +52,6 @@ async function facts(store: EventStore, type: string) {
   const page = await store.read('session-_.s');
   return page.facts.filter((fact) => fact.type === type).map((fact) => JSON.parse(fact.payload));
 }
-const waitUntil = async (condition: () => Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 /** A store that does something of another's before it takes a batch of a kind, once. */
 function before(

@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { APPROVAL, definePlugin, PERMISSION, type EventStore, type Tool } from '@perdure/plugin-api';
+import { type EventStore, type Tool } from '@perdure/plugin-api';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
-import { z } from 'zod';
 import { storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const inputSchema = { type: 'object' } as const;
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await sleep(5);
-};
 
 interface NodeOptions {
   /** The tool that the model calls first; none for an answer at once. */
@@ -23,22 +21,10 @@ interface NodeOptions {
 /** A node that looks after sessions, on a store that it may share. A person is asked about the tool `asked`. */
 async function node(store: EventStore, nodeId: string, options: NodeOptions = {}) {
   const { calls, expiresInMs, log } = options;
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [PERMISSION, APPROVAL],
-    setup: ({ provide }) => {
-      const expiry = expiresInMs === undefined ? {} : { expiresInMs };
-      const decide = ({ tool }: { tool: string }) => ({
-        decision: tool === 'asked' ? ('ask' as const) : ('allow' as const),
-      });
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide });
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask', ...expiry });
-      return {};
-    },
-  });
+  const governance = governedBy(
+    (tool) => ({ decision: tool === 'asked' ? 'ask' : 'allow' }),
+    expiresInMs === undefined ? {} : { expiresInMs },
+  );
   const runtime = await createTestRuntime({
     plugins: [storesWith(store, new MemoryProjectionStore()), governance],
     env: { nodeId },

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
 import {
-  APPROVAL,
-  definePlugin,
   isPerdureError,
-  PERMISSION,
   type PermissionDecision,
   type ToolContext,
   type ToolOutcome,
@@ -14,6 +11,8 @@ import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 type Whole = (calls: ToolContext['calls'], context: ToolContext) => Promise<unknown>;
 
@@ -37,18 +36,7 @@ async function node(
   },
 ) {
   const runs: string[] = [];
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [PERMISSION, APPROVAL],
-    setup: ({ provide }) => {
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide: ({ tool }) => ({ decision: rule(tool) }) });
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask' });
-      return {};
-    },
-  });
+  const governance = governedBy((tool) => ({ decision: rule(tool) }), {});
   const runtime = await createTestRuntime({
     plugins: [storesWith(store), governance],
     env: { nodeId },
@@ -75,9 +63,6 @@ async function facts(store: MemoryEventStore, type: string) {
   const page = await store.read('session-_.s');
   return page.facts.filter((fact) => fact.type === type).map((fact) => JSON.parse(fact.payload));
 }
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 async function resultsOf(session: {
   messages(): Promise<{ items: readonly { role: string; parts: readonly object[] }[] }>;
 }) {

@@ -4,6 +4,7 @@ import { isPerdureError, type EventStore, type LanguageModel } from '@perdure/pl
 import { MemoryEventStore } from '@perdure/store-memory';
 import { faultyEventStore, scriptByRound, ScriptedModel } from '@perdure/testing';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const rounds = scriptByRound([{ calls: [{ name: 'lookup', input: { key: 'a' } }] }, { text: 'done' }]);
 
@@ -31,10 +32,6 @@ function gatedTool(effect: 'read' | 'once' | 'idempotent') {
   };
   return { tool, runs, release: () => open() };
 }
-
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-};
 
 async function types(store: EventStore): Promise<string[]> {
   return (await store.read('session-_.s')).facts.map(({ type }) => type);

@@ -1,9 +1,6 @@
 import { createTestRuntime } from '@perdure/core/testing';
 import type { Question } from '@perdure/events';
 import {
-  APPROVAL,
-  definePlugin,
-  PERMISSION,
   type EventStore,
   type PermissionDecision,
   type QuestionSet,
@@ -13,6 +10,7 @@ import {
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
 
 export const place: Question = {
   kind: 'single-select',
@@ -42,20 +40,9 @@ export interface Setup {
 export async function node(store: EventStore, setup: Setup = {}) {
   const { script = calling(call('where', 'a')), nodeId = 'a', set = {}, tools = {}, decide, mode } = setup;
   const runs: string[] = [];
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [PERMISSION, APPROVAL],
-    setup: ({ provide }) => {
-      const open = (tool: string): PermissionDecision =>
-        tool === 'free' || tool === 'look' ? { decision: 'allow' } : { decision: 'ask', reason: 'no rule allows it' };
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide: ({ tool }) => (decide ?? open)(tool) });
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: mode ?? 'ask' });
-      return {};
-    },
-  });
+  const open = (tool: string): PermissionDecision =>
+    tool === 'free' || tool === 'look' ? { decision: 'allow' } : { decision: 'ask', reason: 'no rule allows it' };
+  const governance = governedBy(decide ?? open, { mode: mode ?? 'ask' });
   const runtime = await createTestRuntime({
     plugins: [storesWith(store), governance],
     env: { nodeId },

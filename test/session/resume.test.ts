@@ -4,6 +4,7 @@ import type { EventStore, Tools } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const call = (key: string) => ({ name: 'lookup', input: { key } });
 const rounds = scriptByRound([{ calls: [call('a'), call('b')] }, { calls: [call('c')] }, { text: 'done' }]);
@@ -21,9 +22,6 @@ async function node(store: EventStore, nodeId: string, tools: Tools) {
 }
 
 const factsOf = async (store: EventStore, session = 's') => (await store.read(`session-_.${session}`)).facts;
-const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 
 describe('a run that its process left', () => {
   test('has a checkpoint behind each round of tools alone, and goes on behind the last [A7]', async () => {
@@ -37,7 +35,7 @@ describe('a run that its process left', () => {
     };
     const first = await node(store, 'a', { lookup: slow });
     const turn = await (await first.agent.sessions.create({ sessionId: 's' })).prompt('go');
-    await until(() => runs.includes('c'));
+    await waitUntil(() => runs.includes('c'));
     const types = (await factsOf(store)).map(({ type }) => type);
     // The first round has ended, the second is in its tool.
     expect(types.filter((type) => type === 'StepCheckpointed')).toHaveLength(1);

@@ -15,6 +15,7 @@ import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { z } from 'zod';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 let runtime: Runtime | undefined;
 afterEach(() => runtime?.dispose());
@@ -65,10 +66,6 @@ async function sessionWith({ script = oneCall, plugins = [allowing], tool = {}, 
   return { agent, session, runs, facts, has };
 }
 
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 function asking(asker: Asker): PluginLike {
   return definePlugin({
     name: 'asking',
@@ -97,7 +94,7 @@ describe('a stop ends a turn that waits', () => {
     const { call, begin } = hang();
     session.registerHook('slow', 'pre_tool_use', null, { timeoutMs: 600_000 }, (_, signal) => begin(signal));
     const turn = await session.prompt('go');
-    await until(() => call.hasBegun);
+    await waitUntil(() => call.hasBegun);
     await stopped(session, turn);
     expect(call.wasAborted).toBe(true);
     expect(runs).toEqual([]);
@@ -110,7 +107,7 @@ describe('a stop ends a turn that waits', () => {
       const budgetGuard: BudgetGuard = { timeoutMs: 600_000, [method]: () => begin() };
       const { session, runs } = await sessionWith({ budgetGuard });
       const turn = await session.prompt('go');
-      await until(() => call.hasBegun);
+      await waitUntil(() => call.hasBegun);
       session.setBudgetGuard(null);
       await stopped(session, turn);
       expect(runs).toEqual([]);
@@ -122,7 +119,7 @@ describe('a stop ends a turn that waits', () => {
     const { call, begin } = hang();
     const { session, runs } = await sessionWith({ plugins: [asking({ ask: (_, __, signal) => begin(signal) })] });
     const turn = await session.prompt('go');
-    await until(() => call.hasBegun);
+    await waitUntil(() => call.hasBegun);
     await stopped(session, turn);
     expect(call.wasAborted).toBe(true);
     expect(runs).toEqual([]);
@@ -131,7 +128,7 @@ describe('a stop ends a turn that waits', () => {
   test('for an approval, which nobody needs to give any more', async () => {
     const { agent, session, runs } = await sessionWith({ plugins: [policyApproval] });
     const turn = await session.prompt('go');
-    await until(async () => (await session.interactions()).length === 1);
+    await waitUntil(async () => (await session.interactions()).length === 1);
     await stopped(session, turn);
     expect(await session.interactions()).toEqual([]);
     expect(runs).toEqual([]);
@@ -141,7 +138,7 @@ describe('a stop ends a turn that waits', () => {
   test('to try a model again', async () => {
     const { agent, session, has } = await sessionWith({ script: limited });
     const turn = await session.prompt('go');
-    await until(() => has('ModelCallFailed'));
+    await waitUntil(() => has('ModelCallFailed'));
     await stopped(session, turn);
     expect((await agent.replay('s')).difference).toBeUndefined();
   });
@@ -154,7 +151,7 @@ describe('a stop ends a turn that waits', () => {
     const { call, begin } = hang();
     const { session } = await sessionWith({ tool: { effect, execute: () => begin() } });
     const turn = await session.prompt('go');
-    await until(() => call.hasBegun);
+    await waitUntil(() => call.hasBegun);
     await stopped(session, turn);
     const results = (await session.messages()).items.flatMap((message) =>
       message.role === 'tool' ? message.parts : [],
@@ -184,7 +181,7 @@ describe('a stop that comes too late', () => {
     await first.finished;
     isSlow = true;
     const second = await session.prompt('go');
-    await until(() => call.hasBegun);
+    await waitUntil(() => call.hasBegun);
     const before = (await facts()).length;
     expect(await first.stop()).toMatchObject({ stopped: false });
     expect(await facts()).toHaveLength(before);

@@ -4,6 +4,7 @@ import policyApproval from '@perdure/policy-approval';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const question = { id: 'colour', kind: 'text', question: 'Which colour?' };
 const script = {
@@ -19,9 +20,6 @@ const script = {
     },
     { answer: { text: 'done' } },
   ],
-};
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
 /** A node that lets go of sessions that wait at once; its rules allow everything but asking people. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { APPROVAL, definePlugin, PERMISSION, type EventStore, type ProjectionStore } from '@perdure/plugin-api';
+import { type EventStore, type ProjectionStore } from '@perdure/plugin-api';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
-import { z } from 'zod';
 import { lookupTool, storesWith } from '../fixtures/agents.js';
+import { governedBy } from '../fixtures/governed-by.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const call = (name: string, key: string) => ({ name, input: { key } });
 const asking: Script = {
@@ -27,20 +28,8 @@ async function node(
   options: { expiresInMs?: number; runs?: false } = {},
 ) {
   const runs: string[] = [];
-  const governance = definePlugin({
-    name: 'governance',
-    api: 1,
-    version: '1.0.0',
-    config: z.object({}),
-    provides: [PERMISSION, APPROVAL],
-    setup: ({ provide }) => {
-      const { expiresInMs } = options;
-      provide(PERMISSION, { id: 'rules', digest: 'rules', decide: () => ({ decision: 'ask' }) });
-      const expiry = expiresInMs === undefined ? {} : { expiresInMs };
-      provide(APPROVAL, { id: 'approval', digest: 'approval', mode: 'ask', ...expiry });
-      return {};
-    },
-  });
+  const { expiresInMs } = options;
+  const governance = governedBy(() => ({ decision: 'ask' }), expiresInMs === undefined ? {} : { expiresInMs });
   const runtime = await createTestRuntime({
     plugins: [storesWith(store, projections), governance],
     env: { nodeId },
@@ -58,9 +47,6 @@ const facts = async ({ store }: Shared) => (await store.read('session-_.s')).fac
 const types = async (place: Shared) => (await facts(place)).map(({ type }) => type);
 const payloads = async (place: Shared, type: string) =>
   (await facts(place)).filter((fact) => fact.type === type).map((fact) => JSON.parse(fact.payload));
-const waitUntil = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 const released = async (place: Shared, times = 1) =>
   (await types(place)).filter((type) => type === 'OwnershipReleased').length >= times;
 

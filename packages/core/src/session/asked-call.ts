@@ -6,8 +6,9 @@ import type { CallApproval, CallQuestion, CallState, SessionState } from './sess
 /** Calls of a step, of the host and parts of both: those that people may be asked about. */
 export function unsettledCalls(state: SessionState): readonly CallState[] {
   // Nobody waits for answers of a turn that was told to end.
-  const stepCalls = currentTurn(state)?.stop === undefined ? [] : (currentTurn(state)?.step?.calls ?? []);
-  return openCalls(state).filter((call) => call.settled === undefined && !stepCalls.includes(call));
+  const isStopped = currentTurn(state)?.stop !== undefined;
+  const calls = isStopped ? [...state.hostCalls, ...state.nestedCalls] : openCalls(state);
+  return calls.filter(({ settled }) => settled === undefined);
 }
 
 /** Whether someone is asked and has not answered. */

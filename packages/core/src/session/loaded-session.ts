@@ -8,12 +8,11 @@ import {
   type ToolOutcome,
   type TurnResult,
 } from '@perdure/plugin-api';
-import { HookTeller } from '../hooks/hook-teller.js';
-import { BudgetTeller } from '../invoke/budget-teller.js';
 import { Executor } from '../turn/executor.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
+import { FactTellers } from './fact-tellers.js';
 import { HostCalls } from './host-calls.js';
 import { InteractionExpiry } from './interaction-expiry.js';
 import type { CommittedFact } from './journal.js';
@@ -42,8 +41,7 @@ export class LoadedSession {
   /** What this node had when that happened: the home gives it back, by a journal that can be trusted. */
   lost: Ownership | undefined;
   private readonly follower: StreamFollower;
-  private readonly hooks: HookTeller;
-  private readonly budget: BudgetTeller;
+  private readonly tellers: FactTellers;
   /** Tells when the session is to leave this node. */
   readonly passivation: Passivation;
   private readonly hostCalls: HostCalls;
@@ -61,8 +59,7 @@ export class LoadedSession {
   ) {
     this.index = new SessionIndex(() => work.journal.state);
     this.follower = new StreamFollower(work, () => this.held !== undefined);
-    this.hooks = new HookTeller(work, this.index, this.signal);
-    this.budget = new BudgetTeller(work, this.signal);
+    this.tellers = new FactTellers(work, this.index, this.signal);
     this.hostCalls = new HostCalls(work);
     this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
     new InteractionExpiry(work, this.signal).look();
@@ -72,8 +69,7 @@ export class LoadedSession {
       work.feed.addFacts(facts);
       for (const fact of facts) {
         this.react(fact);
-        this.hooks.tellOf(fact, this.isOwner);
-        this.budget.tellOf(fact, this.isOwner);
+        this.tellers.tellOf(fact, this.isOwner);
       }
       // Whoever read it first: a commit that met it, or the follower of the stream.
       if (facts.some(({ type }) => isInputType(type))) this.wake();
@@ -100,7 +96,9 @@ export class LoadedSession {
   }
 
   /** Begins to follow what others append. */
-  follow = (): void => this.follower.follow();
+  follow(): void {
+    this.follower.follow();
+  }
 
   /**
    * Appends an input. A session that has no facts yet is created with it. Ids for the input are made before the first
@@ -161,7 +159,9 @@ export class LoadedSession {
   }
 
   /** Calls of a turn that was stopped are no longer waited for, where this node runs them. */
-  giveUpCalls = (turnId: string): void => this.executor?.giveUpCalls(turnId);
+  giveUpCalls(turnId: string): void {
+    this.executor?.giveUpCalls(turnId);
+  }
 
   async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
     await this.own({});
@@ -192,7 +192,7 @@ export class LoadedSession {
         await Promise.all([executor?.suspend(graceMs), this.hostCalls.end(graceMs)]);
         await this.release(reason, true);
       }
-      await Promise.all([this.hooks.tellEnd(), this.budget.tellEnd(wasOwner)]);
+      await this.tellers.tellEnd(wasOwner);
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
       this.end();
@@ -204,7 +204,7 @@ export class LoadedSession {
   async unload(): Promise<void> {
     this.isLeaving = true;
     this.executor?.leave();
-    await this.budget.tellEnd(false);
+    await this.tellers.settle();
     this.end();
     if (this.failure === undefined) await this.snapshots?.finish();
   }
