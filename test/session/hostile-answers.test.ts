@@ -195,6 +195,48 @@ test('a part is not started behind the stop of its turn', async () => {
   await runtime.dispose();
 });
 
+test('a part that was started before its process died is not cancelled by a stop that comes first [P3]', async () => {
+  const store = new MemoryEventStore();
+  let isDeaf = true;
+  const inputSchema = z.object({});
+  const tools: Tools = {
+    whole: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: async (_: object, { calls }: ToolContext) => (await calls.call('part', {})).status,
+    },
+    part: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: (_: object, { abortSignal }: ToolContext) =>
+        new Promise((resolve, reject) => {
+          if (!isDeaf) resolve('again');
+          abortSignal.addEventListener('abort', () => reject(new Error('told to end')));
+        }),
+    },
+  };
+  const first = await node({ store, name: 'whole', tools });
+  await (await first.agent.sessions.create({ sessionId: 's' })).prompt('go');
+  await waitUntil(async () => (await facts(store, 'ToolCallStarted')).length === 2);
+  await first.runtime.dispose();
+  isDeaf = false;
+  const other = await node({ store, nodeId: 'c', name: 'whole', tools });
+  const stopping = before(
+    store,
+    (types, text) => types.includes('ToolCallStarted') && text.includes('"nested"'),
+    async () => (await other.agent.sessions.get('s')).stop('enough'),
+  );
+  const second = await node({ store: stopping, nodeId: 'b', name: 'whole', tools });
+  const turn = await (await second.agent.sessions.get('s')).resume();
+  expect((await turn?.finished)?.status).toBe('cancelled');
+  const settled = await facts(store, 'ToolCallSettled');
+  expect(settled[0]).toMatchObject({ status: 'unknown', failure: { code: 'PERDURE_TOOL_UNKNOWN_OUTCOME' } });
+  expect(new Set(settled.map(({ callId }) => callId)).size).toBe(settled.length);
+  expect((await second.agent.replay('s')).difference).toBeUndefined();
+  await other.runtime.dispose();
+  await second.runtime.dispose();
+});
+
 test('a governed call of the host ends when another node takes the session over', async () => {
   const store = new MemoryEventStore();
   const slow: Tools = {

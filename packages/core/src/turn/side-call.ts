@@ -125,7 +125,11 @@ async function run(
           recordIntent(batch, { do: 'start-call', call, attempt }, sideContext(work));
           return callBeside(batch.state, call.callId) ?? call;
         });
-  if (started === undefined) return broken(request, site);
+  if (started === undefined) {
+    // What an earlier run of the whole had started may have had its effect.
+    const mayHaveHappened = before === 'again' && call.started?.effect !== 'read';
+    return mayHaveHappened ? settle(request, unknownOutcome(request), site) : broken(request, site);
+  }
   const running = startCall(started, site, partsOf(started, request, site));
   await running.ended;
   const outcome = running.outcome ?? unknownOutcome(request);
