@@ -25,6 +25,7 @@ export class CliPlace {
   private readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-cli-')));
   readonly workspace = join(this.folder, 'workspace');
   readonly environment: Record<string, string>;
+  private readonly running = new Set<ChildProcess>();
 
   private constructor(readonly main: string) {
     const temporary = join(this.folder, 'temporary');
@@ -63,11 +64,15 @@ export class CliPlace {
       env: { ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    this.running.add(child);
     const printed = { out: '', error: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.error += text));
     const ended = new Promise<EndedProcess>((resolve) => {
-      child.on('close', (code, signal) => resolve({ code, signal, ...printed }));
+      child.on('close', (code, signal) => {
+        this.running.delete(child);
+        resolve({ code, signal, ...printed });
+      });
     });
     const until = async (text: string): Promise<void> => {
       let isOver = false;
@@ -84,7 +89,9 @@ export class CliPlace {
     return this.start(args, environment).ended;
   }
 
+  /** Ends what a test that failed has left running, too. */
   remove(): void {
+    for (const child of this.running) child.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

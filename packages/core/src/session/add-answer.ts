@@ -19,8 +19,7 @@ export type Refusal = PerdureError | 'unknown' | undefined;
 /** Adds an answer, or the record of one that cannot count, and says why it cannot. */
 export function addAnswer(batch: FactBatch, response: InteractionResponse, now: number): Refusal {
   const call = openCalls(batch.state).find(({ callId }) => callId === response.id);
-  const isAnswered = call?.approval?.answer !== undefined || call?.question?.answer !== undefined;
-  if (call === undefined || !(isAnswered || unsettledCalls(batch.state).includes(call))) return 'unknown';
+  if (call === undefined) return 'unknown';
   return 'answers' in response
     ? answerQuestion(batch, call, response, now)
     : answerApproval(batch, call, response, now);
@@ -33,7 +32,7 @@ function answerApproval(batch: FactBatch, call: CallState, response: ApprovalRes
     return call.question === undefined ? 'unknown' : invalid('decision', 'it is a question, which has answers');
   }
   if (approval.answer !== undefined) return answeredError(callId, approval.answer);
-  if (call.settled !== undefined) return 'unknown';
+  if (!isWaitedFor(batch, call)) return 'unknown';
   const { argumentDigest } = approval;
   if (!isOfSame(response, argumentDigest))
     return refuse(batch, 'ApprovalRefused', response, 'PERDURE_INTERACTION_CHANGED');
@@ -53,7 +52,7 @@ function answerQuestion(batch: FactBatch, call: CallState, response: QuestionRes
     return call.approval === undefined ? 'unknown' : invalid('answers', 'it is an approval, which has a decision');
   }
   if (question.answer !== undefined) return answeredError(callId, question.answer);
-  if (call.settled !== undefined) return 'unknown';
+  if (!isWaitedFor(batch, call)) return 'unknown';
   const { argumentDigest } = question;
   if (!isOfSame(response, argumentDigest))
     return refuse(batch, 'QuestionRefused', response, 'PERDURE_INTERACTION_CHANGED');
@@ -65,6 +64,11 @@ function answerQuestion(batch: FactBatch, call: CallState, response: QuestionRes
   if (problem !== undefined) return invalid(problem.field, problem.reason);
   batch.add('QuestionAnswered', { callId, argumentDigest, by, answers }, {}, person(by));
   return undefined;
+}
+
+/** Neither a call that is settled nor a turn that was told to end waits for an answer. */
+function isWaitedFor({ state }: FactBatch, call: CallState): boolean {
+  return unsettledCalls(state).includes(call);
 }
 
 /** Whether the answer is to what was shown, where it says to what it is. */
