@@ -15,7 +15,6 @@ const BUSY_TIMEOUT = 5_000;
 const MAPPED = 256 * 1024 * 1024;
 
 const SETTINGS = [
-  `pragma busy_timeout = ${BUSY_TIMEOUT}`,
   'pragma synchronous = full',
   // 1,000 pages of 1 KB: a larger log makes a checkpoint stall the process, and grows with every commit.
   'pragma wal_autocheckpoint = 1000',
@@ -35,6 +34,8 @@ export function openDatabase(path: string, driver: SqliteDriver, witness: TailWi
   accessSync(path, constants.R_OK | constants.W_OK);
   const connection = new driver.DatabaseSync(path);
   try {
+    // First of all: whatever is prepared reads the schema, which another process that makes the file has locked.
+    connection.exec(`pragma busy_timeout = ${BUSY_TIMEOUT}`);
     checkVersion(connection, driver);
     connection.exec(SETTINGS);
     if (checkSchema(connection) === 'empty') {

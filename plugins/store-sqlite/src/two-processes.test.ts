@@ -52,4 +52,14 @@ for (const driver of await presentDrivers()) {
     connection.close();
     remove();
   });
+
+  test(`a file that another process is just making is waited for (${driver.name})`, { timeout: 60_000 }, async () => {
+    const { path, remove } = temporaryFolder();
+    const maker = startChild(fixtureCommand('exclusive-lock', [path, driver.name]));
+    await maker.line('held');
+    const { close } = await openSqliteStores({ path, driver });
+    await close();
+    expect(await maker.end).toEqual({ code: 0, errors: '' });
+    remove();
+  });
 }
