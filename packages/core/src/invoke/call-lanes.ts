@@ -1,6 +1,6 @@
 import type { LaneOptions } from '@perdure/plugin-api';
 import type { BoundTool } from '../compose/tool-set.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 
 /** Leaves the lane. */
 export type Leave = () => void;

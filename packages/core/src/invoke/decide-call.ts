@@ -3,7 +3,7 @@ import { errorMessage, reasonOf, type ErrorCode, type ErrorData, type ToolCallRe
 import type { BoundTool, ToolSet } from '../compose/tool-set.js';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 import { answerDecision, confirmedDecision, gatesBehindApproval } from './gates/permission-gates.js';
 import { failedGate, type GateContext, type GatedCall, type GateResult, type GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';

@@ -2,7 +2,7 @@ import type { Failure, JsonValue, PayloadOf } from '@perdure/events';
 import { errorMessage, reasonOf, type QuestionSet } from '@perdure/plugin-api';
 import type { BoundTool } from '../compose/tool-set.js';
 import { checkQuestionSet } from '../session/question-set.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 import { refuseLater } from './refuse-later.js';
 
 /** What a call asks people; or why it cannot, which is how it ends. */

@@ -13,7 +13,7 @@ import {
 } from '@perdure/plugin-api';
 import type { BoundTool } from '../compose/tool-set.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 import type { InvocationContext } from './invocation-context.js';
 import { TimeoutReached, withTimeout } from './with-timeout.js';
 

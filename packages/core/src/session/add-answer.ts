@@ -11,7 +11,7 @@ import { expireApproval, expireQuestion, isDue, unsettledCalls } from './asked-c
 import { openCalls } from './call-tree.js';
 import type { FactBatch } from './fact-batch.js';
 import { answersProblem } from './question-set.js';
-import type { CallState } from './session-state.js';
+import type { CallState } from './call-state.js';
 
 /** Why an answer does not count; `unknown` when nobody is asked by this id. */
 export type Refusal = PerdureError | 'unknown' | undefined;

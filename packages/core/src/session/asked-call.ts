@@ -1,7 +1,8 @@
 import { openCalls } from './call-tree.js';
 import type { FactBatch } from './fact-batch.js';
 import { currentTurn } from './session-state.js';
-import type { CallApproval, CallQuestion, CallState, SessionState } from './session-state.js';
+import type { CallApproval, CallQuestion, CallState } from './call-state.js';
+import type { SessionState } from './session-state.js';
 
 /** Calls of a step, of the host and parts of both: those that people may be asked about. */
 export function unsettledCalls(state: SessionState): readonly CallState[] {

@@ -1,4 +1,5 @@
-import type { CallState, SessionState } from './session-state.js';
+import type { CallState } from './call-state.js';
+import type { SessionState } from './session-state.js';
 
 /** The calls that are not over: of the step that goes on, of the host, and parts of both. */
 export function openCalls({ open, hostCalls, nestedCalls }: SessionState): readonly CallState[] {

@@ -1,7 +1,8 @@
 import type { PayloadOf } from '@perdure/events';
 import type { ToolMessage, ToolResultPart } from '@perdure/plugin-api';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
-import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import type { CallState } from './call-state.js';
+import type { OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyCall, copyState, copyStep, copyTurn } from './state-copies.js';
 import { updateCall, withStep } from './turn-update.js';
 

@@ -2,7 +2,8 @@ import { addUsage, type PayloadOf, type ToolCallPart } from '@perdure/events';
 import type { AssistantMessage } from '@perdure/plugin-api';
 import { newCall } from './evolve-call.js';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
-import type { CallState, ModelSpend, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import type { CallState } from './call-state.js';
+import type { ModelSpend, OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
 import { withStep } from './turn-update.js';
 

@@ -13,13 +13,8 @@ import { checkResponse } from './check-response.js';
 import { readChain } from './chain-reader.js';
 import type { FactBatch } from './fact-batch.js';
 import type { LoadedSession } from './loaded-session.js';
-import {
-  currentTurn,
-  type CallApproval,
-  type CallQuestion,
-  type CallState,
-  type SessionState,
-} from './session-state.js';
+import type { CallApproval, CallQuestion, CallState } from './call-state.js';
+import { currentTurn, type SessionState } from './session-state.js';
 
 /** What waits for an answer, in the order of the calls. */
 export function pendingInteractions(state: SessionState): readonly Interaction[] {

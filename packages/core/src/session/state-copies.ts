@@ -1,4 +1,5 @@
-import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import type { CallState } from './call-state.js';
+import type { OpenStep, OpenTurn, SessionState } from './session-state.js';
 
 /** A copy that belongs to whoever made it, until it is handed on. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -1,4 +1,5 @@
-import type { CallState, OpenStep, OpenTurn, SessionState } from './session-state.js';
+import type { CallState } from './call-state.js';
+import type { OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
 
 /** The state with one open turn changed. */

@@ -5,7 +5,7 @@ import type { InvocationContext } from '../invoke/invocation-context.js';
 import type { Kept, Leave } from '../invoke/call-lanes.js';
 import { runTool, type CallParts, type ToolRun, type ToolRunOutcome } from '../invoke/tool-invoker.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 import { assertLeased } from './assert-leased.js';
 import type { SessionWork } from './session-work.js';
 import type { CallSite } from './side-call.js';

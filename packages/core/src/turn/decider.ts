@@ -2,14 +2,8 @@ import type { EffectContract, Failure, FinishReason, RunStatus } from '@perdure/
 import { errorMessage, type ErrorCode, type ErrorData } from '@perdure/plugin-api';
 import { wholeOf } from '../session/call-tree.js';
 import { brokenAnswersInARow, timesInARow } from '../session/recent-calls.js';
-import {
-  activeRun,
-  currentTurn,
-  type CallState,
-  type OpenStep,
-  type OpenTurn,
-  type PendingChange,
-} from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
+import { activeRun, currentTurn, type OpenStep, type OpenTurn, type PendingChange } from '../session/session-state.js';
 import type { SessionState } from '../session/session-state.js';
 
 /** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */

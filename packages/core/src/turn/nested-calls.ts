@@ -7,7 +7,7 @@ import type { CallParts } from '../invoke/tool-invoker.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import { assertOwner } from '../session/ownership.js';
 import { checkCall } from '../session/session-input.js';
-import type { CallState } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
 import type { CallSite, SideCall } from './side-call.js';
 import { settleParts } from './side-call-state.js';
 

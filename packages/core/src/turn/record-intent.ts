@@ -7,7 +7,8 @@ import type { CallDecision } from '../invoke/decide-call.js';
 import { answeredOutcome, questionsOf } from '../invoke/questions.js';
 import { idempotencyKeyOf } from '../invoke/call-id.js';
 import type { FactBatch, FactScope } from '../session/fact-batch.js';
-import { activeRun, currentTurn, type CallState, type OpenTurn } from '../session/session-state.js';
+import type { CallState } from '../session/call-state.js';
+import { activeRun, currentTurn, type OpenTurn } from '../session/session-state.js';
 import { DECIDER_VERSION, type FactIntent } from './decider.js';
 
 /**

@@ -2,7 +2,8 @@ import { errorMessage } from '@perdure/plugin-api';
 import { wholeOf } from '../session/call-tree.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import type { Journal } from '../session/journal.js';
-import { currentTurn, type CallOutcome, type CallState, type SessionState } from '../session/session-state.js';
+import type { CallOutcome, CallState } from '../session/call-state.js';
+import { currentTurn, type SessionState } from '../session/session-state.js';
 import { recordIntent, type RecordContext } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
 

@@ -8,7 +8,7 @@ import { reconcileTool, type CallParts } from '../invoke/tool-invoker.js';
 import { newCall } from '../session/evolve-call.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
-import type { CallOutcome, CallState } from '../session/session-state.js';
+import type { CallOutcome, CallState } from '../session/call-state.js';
 import { startCall } from './call-runner.js';
 import { NestedCalls, type Nesting } from './nested-calls.js';
 import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';

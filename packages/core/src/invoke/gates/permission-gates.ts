@@ -1,7 +1,7 @@
 import type { ApprovalMode, GateDecision } from '@perdure/events';
 import type { PermissionDecision } from '@perdure/plugin-api';
 import type { AgentParts } from '../../host/agent-view.js';
-import type { CallApproval } from '../../session/session-state.js';
+import type { CallApproval } from '../../session/call-state.js';
 import { refuseLater } from '../refuse-later.js';
 import { denial, failedGate, failingClosed, type GatedCall, type GateResult, type GateStep } from './gate-step.js';
 
