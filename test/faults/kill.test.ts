@@ -51,11 +51,11 @@ function run(scenario: Scenario, folder: string, server: ModelServer, kill?: Kil
   });
 }
 
-async function factsOf(folder: string): Promise<readonly RecordedFact[]> {
+async function factsOf(folder: string, id = 's'): Promise<readonly RecordedFact[]> {
   const stores = await openSqliteStores({ path: join(folder, 'perdure.db') });
   try {
-    await verifySession(stores.events, { id: 's' });
-    return (await stores.events.read('session-_.s')).facts;
+    await verifySession(stores.events, { id });
+    return (await stores.events.read(`session-_.${id}`)).facts;
   } finally {
     await stores.close();
   }
@@ -87,7 +87,9 @@ describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) =
     await server.close();
     if (plain === 'killed') throw new Error('the undisturbed run was killed');
     expect(plain.difference).toBeNull();
-    for (const { type } of await factsOf(undisturbed)) seenTypes.add(type);
+    for (const id of ['s', ...(scenario.others ?? [])]) {
+      for (const { type } of await factsOf(undisturbed, id)) seenTypes.add(type);
+    }
     const targets = plain.passed.filter((point) => isTarget(point, scenario));
     points += targets.length;
     const queue = [...targets];

@@ -1,6 +1,7 @@
 import type { Script } from '@perdure/testing';
 import type { Answers } from '@perdure/events';
-import type { Session } from '@perdure/plugin-api';
+import type { Agent, Session } from '@perdure/plugin-api';
+import { forking } from './fork-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -8,7 +9,9 @@ export interface Scenario {
   readonly script: Script;
   /** It pays once and mails once: what came of both is looked at by the contracts of these tools. */
   readonly isByContract?: true;
-  drive(session: Session): Promise<void>;
+  /** Other sessions that it makes beside `s`: the types of their facts count as seen. */
+  readonly others?: readonly string[];
+  drive(session: Session, agent: Agent): Promise<void>;
 }
 
 const call = (name: string, key: string) => ({ name, input: { key }, providerCallId: 'call_0' });
@@ -250,4 +253,5 @@ export const scenarios: readonly Scenario[] = [
   nested,
   commanded,
   questioning,
+  forking,
 ];

@@ -84,7 +84,7 @@ const agent = runtime.agent({
 });
 await agent.ready();
 const session = agent.session(workspace, { sessionId: 's', tenantId: order.scenario });
-await scenario.drive(session);
+await scenario.drive(session, agent);
 await session.close();
 const { store, facts } = runtime.services;
 const folded = await loadSession(store, 'session-_.s', facts);

@@ -78,7 +78,7 @@ describe('the fold [P5]', () => {
           await writeSnapshot(store, projections, b % all.length);
           const opened = await openStateSnapshot({ projections, store, facts: registry }, key);
           expect(opened.revision).toBe(b % all.length);
-          expect(stateHash((await loadSession(store, stream, registry, opened)).state)).toBe(whole);
+          expect(stateHash((await loadSession(store, stream, registry, { start: opened })).state)).toBe(whole);
 
           const upcast: Upcaster = { type: 'stranger/Passed', from: 1, upcast: (payload) => payload };
           const richer = new FactRegistry([strange(2)], [upcast]);

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { CliContext } from './cli-context.js';
 import { addControlCommands } from './commands/add-control-commands.js';
 import { addDoctorCommand, addPluginsCommands } from './commands/add-upkeep-commands.js';
+import { addLineageCommands } from './commands/add-lineage-commands.js';
 import { addSessionsCommands } from './commands/add-sessions-commands.js';
 import { addTurnCommands } from './commands/add-turn-commands.js';
 import { exitCodeHelp } from './exit-code.js';
@@ -27,7 +28,7 @@ export function createProgram(context: CliContext, finish: Finish): Command {
     .addHelpText('after', 'Plugins of the configuration may add commands of their own: perdure NAME …');
   addTurnCommands(program, context, finish);
   addControlCommands(program, context, finish);
-  addSessionsCommands(program, context, finish);
+  addLineageCommands(addSessionsCommands(program, context, finish), context, finish);
   addPluginsCommands(program, context, finish);
   addDoctorCommand(program, context, finish);
   return program;

@@ -9,7 +9,13 @@ import { lateResultReported, ownershipReleased, ownershipTaken } from './ownersh
 import { pluginSetChanged } from './plugin.js';
 import { questionAnswered, questionAsked, questionRefused } from './question.js';
 import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } from './run.js';
-import { sessionCreated, sessionRelabeled } from './session.js';
+import {
+  eraseRequested,
+  sessionCreated,
+  sessionErased,
+  sessionForked,
+  sessionRelabeled,
+} from './session.js';
 import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
 
 /**
@@ -17,7 +23,10 @@ import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
  */
 export const catalogue = {
   SessionCreated: sessionCreated,
+  SessionForked: sessionForked,
   SessionRelabeled: sessionRelabeled,
+  EraseRequested: eraseRequested,
+  SessionErased: sessionErased,
   OwnershipTaken: ownershipTaken,
   OwnershipReleased: ownershipReleased,
   LateResultReported: lateResultReported,

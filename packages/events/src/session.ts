@@ -47,3 +47,60 @@ export const sessionRelabeled = defineEvent({
     }),
   },
 });
+
+/**
+ * Opens the stream of a session that goes on from another one of the same tenant: what that one was at the revision
+ * `from.revision`, a step boundary, comes before this fact. The fact's `prevHash` is the hash there.
+ */
+export const sessionForked = defineEvent({
+  type: 'SessionForked',
+  version: 1,
+  lane: 'first',
+  schema: z.strictObject({
+    from: z.strictObject({ session: z.string(), revision: z.int().nonnegative() }),
+    agentId: z.string(),
+    workspace: z.string().exactOptional(),
+    model: z.string().exactOptional(),
+    parent: z.string().exactOptional(),
+    root: z.string().exactOptional(),
+    labels,
+  }),
+  wire: {
+    type: 'session_forked',
+    payload: (fact) => ({
+      from_session_id: fact.from.session,
+      from_revision: fact.from.revision,
+      agent_id: fact.agentId,
+      workspace: fact.workspace,
+      model: fact.model,
+      parent_session_id: fact.parent,
+      root_session_id: fact.root,
+      tenant_id: fact.labels.tenantId,
+      principal: fact.labels.principal,
+      agent_template_id: fact.labels.agentTemplateId,
+      correlation_id: fact.labels.correlationId,
+    }),
+  },
+});
+
+/** Someone wants everything that the session holds to be gone. Its turns end, and it takes nothing more. */
+export const eraseRequested = defineEvent({
+  type: 'EraseRequested',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({
+    /** Whether the sessions that were forked from it go with it. */
+    cascade: z.boolean(),
+    reason: z.string().exactOptional(),
+  }),
+  wire: { type: 'erase_requested', payload: (fact) => ({ cascade: fact.cascade, reason: fact.reason }) },
+});
+
+/** The last fact of a session: the stream is truncated before it. */
+export const sessionErased = defineEvent({
+  type: 'SessionErased',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({ agentId: z.string(), reason: z.string().exactOptional() }),
+  wire: { type: 'session_erased', payload: (fact) => ({ agent_id: fact.agentId, reason: fact.reason }) },
+});

@@ -30,6 +30,7 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
   SessionCreated: [{ parent: 'a', root: 'b' }],
+  SessionForked: [{ parent: 'a', root: 'b' }],
   ToolCallDecided: [{ decision: 'allow', gates: [] }],
 };
 

@@ -86,15 +86,19 @@ export type { Workspaces } from './ports/workspace.js';
 export type {
   Agent,
   AgentLimits,
-  LaneOptions,
   AgentOptions,
   AgentRegistry,
+  EraseOptions,
+  Erasure,
+  ForkOptions,
+  LaneOptions,
   ListOptions,
   Runtime,
   SessionOptions,
   SessionPage,
-  Sessions,
   SessionSummary,
+  SessionTree,
+  Sessions,
 } from './session/agent.js';
 export type {
   BudgetThresholdEvent,
@@ -133,6 +137,7 @@ export type {
   Session,
   SessionChange,
   SessionInfo,
+  SessionView,
   TurnStream,
 } from './session/session.js';
 export type {

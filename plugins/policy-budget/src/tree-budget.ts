@@ -92,10 +92,10 @@ async function rootOf(store: EventStore, session: SessionKey): Promise<SessionKe
   const [first] = (await store.read(sessionStream(session), { limit: 1 })).facts;
   const read = first === undefined ? undefined : new FactRegistry().read(first);
   if (read === undefined) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: session.id });
-  if (read.kind !== 'known' || read.type !== 'SessionCreated') {
+  if (read.kind !== 'known' || (read.type !== 'SessionCreated' && read.type !== 'SessionForked')) {
     throw new PerdureError('PERDURE_FACT_NEWER', { session: session.id, type: read.type, revision: 0 });
   }
-  return { ...session, id: (read.payload as PayloadOf<'SessionCreated'>).root ?? session.id };
+  return { ...session, id: (read.payload as PayloadOf<'SessionCreated' | 'SessionForked'>).root ?? session.id };
 }
 
 function checked(limits: BudgetSetting): z.output<typeof setting> {

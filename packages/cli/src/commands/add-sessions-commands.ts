@@ -10,8 +10,8 @@ import type { SessionsListFlags } from './sessions-list.js';
 import type { SessionsReplayFlags } from './sessions-replay.js';
 import type { SessionsVerifyFlags } from './sessions-verify.js';
 
-/** `sessions …`: what is stored, and what proves it. None but `replay` looks at the agent. */
-export function addSessionsCommands(program: Command, context: CliContext, finish: Finish): void {
+/** `sessions …`: what is stored, and what proves it. None but `replay` looks at the agent. Returns the command. */
+export function addSessionsCommands(program: Command, context: CliContext, finish: Finish): Command {
   const sessions = program.command('sessions').description('look at sessions, check them, export them');
   const add = (command: Command): Command =>
     withOutput(withPlace(command)).option('--tenant <name>', 'the tenant whose session it is');
@@ -60,4 +60,5 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
       const { sessionsExport } = await import('./sessions-export.js');
       finish(await sessionsExport(context, id, flags));
     });
+  return sessions;
 }

@@ -1,5 +1,5 @@
 import { sessionStream, type SessionKey } from '@perdure/events';
-import { PerdureError, type Session } from '@perdure/plugin-api';
+import { PerdureError, type Session, type Sessions } from '@perdure/plugin-api';
 import type { PerdureRuntime } from '@perdure/runtime';
 import { DEFAULT_AGENT } from '../config/agent-options.js';
 
@@ -31,7 +31,11 @@ export async function requireRecorded(runtime: PerdureRuntime, key: SessionKey):
 
 /** A session to read, whatever agent it belongs to. No model is needed and nothing is written. */
 export async function openForReading(runtime: PerdureRuntime, key: SessionKey): Promise<Session> {
+  return (await collectionOf(runtime, key)).get(key.id);
+}
+
+/** The sessions among which one is, whatever agent it belongs to. */
+export async function collectionOf(runtime: PerdureRuntime, key: SessionKey): Promise<Sessions> {
   const { agentId } = await requireRecorded(runtime, key);
-  const agent = runtime.agent({ id: agentId, ...(key.tenant === undefined ? {} : { tenant: key.tenant }) });
-  return agent.sessions.get(key.id);
+  return runtime.agent({ id: agentId, ...(key.tenant === undefined ? {} : { tenant: key.tenant }) }).sessions;
 }

@@ -52,10 +52,7 @@ describe('a turn in a pipe', () => {
 
   test('keeps text to the letter', async () => {
     const { screen, out } = fakeScreen(false);
-    await new TerminalReporter(screen, commands).event(
-      event('text_delta', { text: 'a\u001b[2Jb\r\n' }),
-      undefined,
-    );
+    await new TerminalReporter(screen, commands).event(event('text_delta', { text: 'a\u001b[2Jb\r\n' }), undefined);
     expect(out.text).toBe('a\u001b[2Jb\r\n');
   });
 });

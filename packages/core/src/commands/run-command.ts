@@ -17,6 +17,7 @@ import { changeHandle } from '../session/change-handle.js';
 import { openStream } from '../session/open-stream.js';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { refuseNewer } from '../session/ownership.js';
+import { refuseErased } from '../session/refuse-erased.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import type { BuiltInContext, CommandOutcome } from './built-in-commands.js';
@@ -51,6 +52,7 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
   const known = promptId === undefined ? undefined : await recordedCommand(loaded, promptId);
   if (known !== undefined) return known;
   refuseNewer(journal.state, key.id);
+  refuseErased(journal.state, key.id);
   const busy = currentTurn(journal.state);
   if (busy !== undefined) throw new PerdureError('PERDURE_SESSION_BUSY', { session: key.id, turn: busy.turnId });
   const command = findCommand(called.name, home.agent(), home.additions);

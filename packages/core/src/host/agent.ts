@@ -27,16 +27,19 @@ import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
 import { openStream, relabel } from '../session/open-stream.js';
+import { beginningOf } from '../session/session-loader.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentView, type Governance } from './agent-view.js';
 import { resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
 import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
+import { openBefore } from './load-session.js';
 import { orderPlugins } from './order-plugins.js';
 import { PluginSet } from './plugin-set.js';
 import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
 import { assertParent } from './session-parent.js';
+import { SessionLineage } from './session-lineage.js';
 import { SessionRegistry } from './session-registry.js';
 
 /** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
@@ -57,10 +60,22 @@ export class RuntimeAgent implements Agent {
   ) {
     this.registry = new SessionRegistry(services, config.id, config.retention, () => this.current());
     warnOfIdleLimits(config.retention, config.id, services.logger);
+    const resolve = async (
+      given: SessionOptions,
+      named?: Pick<SessionOptions, 'sessionId'>,
+    ): Promise<SessionConfig> => {
+      await this.starting;
+      return this.resolve(given, named);
+    };
+    const lineage = new SessionLineage(config.id, this.registry, services, resolve);
     this.sessions = {
       create: (options = {}) => this.create(options),
       get: (id, patch = {}) => this.get(id, patch),
       list: (options) => this.list(options),
+      fork: (id, options) => lineage.fork(id, options),
+      tree: (id) => lineage.tree(id),
+      erase: (id, options) => lineage.erase(id, options),
+      remove: (id) => lineage.remove(id),
     };
     this.starting = this.start();
     this.starting.catch(() => undefined);
@@ -107,7 +122,8 @@ export class RuntimeAgent implements Agent {
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
     const current = this.current();
     const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
-    return replaySession(recorded, facts, [current, ...others], env, redaction);
+    const beginning = await beginningOf(recorded[0], store, facts, openBefore(this.services));
+    return replaySession(recorded, facts, [current, ...others], env, redaction, beginning);
   }
 
   /** Where a session of this agent is in this process, if anyone asked for it. */
@@ -218,17 +234,18 @@ export class RuntimeAgent implements Agent {
     const config = this.resolve(patch, { sessionId: id });
     const { handle, home } = this.registry.handle(config);
     const { model } = config;
-    const found = await home.use(async ({ work: { journal } }) => {
+    const missing = await home.use(async ({ work: { journal } }) => {
       await journal.refresh();
-      if (journal.head < 0) return false;
+      if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
+      if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
       assertParent(config.parent, journal.state.identity);
       await relabel(journal, config.labels);
       if (model !== undefined && model !== journal.state.model) await handle.set({ model });
-      return true;
+      return undefined;
     });
-    if (found) return handle;
+    if (missing === undefined) return handle;
     await home.close('closed');
-    throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
+    throw new PerdureError(missing, { session: id });
   }
 
   private async list(options: ListOptions | undefined): Promise<SessionPage> {

@@ -5,7 +5,7 @@ import { LiveFeed } from '../live/live-feed.js';
 import type { BatchContext, FactBatch } from '../session/fact-batch.js';
 import { Journal } from '../session/journal.js';
 import { LoadedSession } from '../session/loaded-session.js';
-import { loadSession } from '../session/session-loader.js';
+import { emptySession, loadSession, type FoldedSession } from '../session/session-loader.js';
 import type { TurnWaiters } from '../session/turn-waiters.js';
 import { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
@@ -63,13 +63,25 @@ export async function openJournal(
   services: HostServices,
   key: SessionKey,
 ): Promise<{ readonly journal: Journal; readonly batchContext: BatchContext; readonly snapshot: number }> {
-  const { store, env, redaction, facts } = services;
-  const redact = <Value>(value: Value): Value => redaction.redact(value);
-  const batchContext = { sessionId: key.id, env, redact, maxBatch: store.limits.maxBatch };
+  const { store, facts } = services;
+  const batchContext = journalContext(services, key);
   const start = await openStateSnapshot(services, key);
-  const folded = await loadSession(store, sessionStream(key), facts, start);
+  const folded = await loadSession(store, sessionStream(key), facts, { start, openBefore: openBefore(services) });
   const journal = new Journal(key, store, facts, batchContext, folded);
   return { journal, batchContext, snapshot: start.revision };
+}
+
+export function journalContext({ env, redaction, store }: HostServices, key: SessionKey): BatchContext {
+  const redact = <Value>(value: Value): Value => redaction.redact(value);
+  return { sessionId: key.id, env, redact, maxBatch: store.limits.maxBatch };
+}
+
+/** The newest state snapshot of a session that holds nothing from a revision on. */
+export function openBefore(services: HostServices): (key: SessionKey, until: number) => Promise<FoldedSession> {
+  return async (key, until) => {
+    const snapshot = await openStateSnapshot(services, key);
+    return snapshot.revision < until ? snapshot : emptySession;
+  };
 }
 
 function keepSnapshots(services: HostServices, journal: Journal, newest: number): SnapshotKeeper | undefined {
@@ -81,6 +93,7 @@ function keepSnapshots(services: HostServices, journal: Journal, newest: number)
     () => writer.write(),
     SNAPSHOT_EVERY,
     newest,
+    journal.state.identity?.forkedFrom?.revision ?? 0,
     (error) => {
       logger.log('warn', 'A state snapshot could not be written.', {
         session: journal.key.id,

@@ -134,11 +134,11 @@ export class RegisteredHome implements SessionHome {
   }
 
   /** Loads the session for the runtime's own sake; it goes again when nothing is left to do. */
-  async recall(work: (loaded: LoadedSession) => Promise<void> | void = () => undefined): Promise<void> {
+  async recall<Result = void>(work: (loaded: LoadedSession) => Promise<Result> | Result): Promise<Result> {
     if (this.loading === undefined) this.isKept = true;
     const { loaded, release } = this.enter();
     try {
-      await work(await loaded);
+      return await work(await loaded);
     } finally {
       release();
     }

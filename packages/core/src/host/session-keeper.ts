@@ -247,9 +247,11 @@ export class SessionKeeper {
   }
 
   private wakeHome(home: RegisteredHome): void {
-    home.recall().catch((error: unknown) => {
-      this.report('The end of a turn could not be told.', error, { session: home.key.id });
-    });
+    home
+      .recall(() => undefined)
+      .catch((error: unknown) => {
+        this.report('The end of a turn could not be told.', error, { session: home.key.id });
+      });
   }
 
   private report(message: string, error: unknown, data: Readonly<Record<string, string>> = {}): void {

@@ -20,10 +20,11 @@ export async function placeUnder(
 ): Promise<TreePlace> {
   const [first] = (await store.read(sessionStream({ tenant, id: parent }), { limit: 1 })).facts;
   const read = first === undefined ? undefined : facts.read(first);
-  if (read?.type !== 'SessionCreated' || read.kind !== 'known') {
+  const isBeginning = read?.type === 'SessionCreated' || read?.type === 'SessionForked';
+  if (read?.kind !== 'known' || !isBeginning) {
     throw sessionConfiguration('parent', `there is no session "${parent}"`);
   }
-  return { parent, root: (read.payload as PayloadOf<'SessionCreated'>).root ?? parent };
+  return { parent, root: (read.payload as PayloadOf<'SessionCreated' | 'SessionForked'>).root ?? parent };
 }
 
 /** Throws PERDURE_SESSION_CONFIGURATION when a session that exists is said to have another parent than it has. */

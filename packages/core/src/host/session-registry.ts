@@ -1,5 +1,6 @@
 import { keyText, type SessionKey } from '@perdure/events';
 import { PerdureError, type SessionRetentionLimits } from '@perdure/plugin-api';
+import type { Journal } from '../session/journal.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
@@ -32,14 +33,15 @@ export class SessionRegistry {
 
   /** Goes on with a session that nobody here need have asked for. */
   keep(key: SessionKey): Promise<void> {
-    return this.place({
-      key,
-      labels: {},
-      model: undefined,
-      workspace: undefined,
-      parent: undefined,
-      retention: {},
-    }).home.keep();
+    return this.place(unasked(key)).home.keep();
+  }
+
+  /** Looks at a session that nobody here need have asked for, as it is now. It may stay loaded for a while. */
+  look<Result>(key: SessionKey, work: (journal: Journal) => Result): Promise<Result> {
+    return this.place(unasked(key)).home.recall(async ({ work: { journal } }) => {
+      await journal.refresh();
+      return work(journal);
+    });
   }
 
   find(key: SessionKey): DurableSession | undefined {
@@ -68,4 +70,8 @@ export class SessionRegistry {
     this.handles.set(key, made);
     return made;
   }
+}
+
+function unasked(key: SessionKey): SessionConfig {
+  return { key, labels: {}, model: undefined, workspace: undefined, parent: undefined, retention: {} };
 }

@@ -15,8 +15,8 @@ import type { ProjectedFact, Projection } from './projection.js';
 /** How often a runner that lost its place to another begins again before it gives up for this time. */
 const TRIES = 5;
 
-/** Rows by key that the store has no room for. */
-type Unwritten = ReadonlyMap<string, string>;
+/** Rows by key that the store has no room for; `undefined` for one that is removed. */
+type Unwritten = ReadonlyMap<string, string | undefined>;
 type WriteStatus = ProjectionCommit['status'] | 'unwritten';
 
 /**
@@ -43,8 +43,14 @@ export class ProjectionRunner<Row> {
   async read(): Promise<ReadonlyMap<string, Row>> {
     const unwritten = await this.catchUp();
     const rows = new Map((await this.rows.rows(this.name)).map(({ key, value }) => [key, value]));
-    for (const [key, value] of unwritten) rows.set(key, value);
-    return new Map(Array.from(rows, ([key, value]) => [key, JSON.parse(value) as Row]));
+    return this.parsed(rows, unwritten);
+  }
+
+  /** The rows with keys that begin alike, up to date. */
+  async readPrefix(prefix: string): Promise<ReadonlyMap<string, Row>> {
+    const unwritten = await this.catchUp();
+    const rows = new Map((await this.rows.rows(this.name, { prefix })).map(({ key, value }) => [key, value]));
+    return this.parsed(rows, new Map([...unwritten].filter(([key]) => key.startsWith(prefix))));
   }
 
   /** The rows of some keys, up to date; a key without a row is left out. */
@@ -81,7 +87,7 @@ export class ProjectionRunner<Row> {
 
   /** Brings the projection to the present; `undefined` when another runner had moved it meanwhile. */
   private async advance(): Promise<Unwritten | undefined> {
-    const unwritten = new Map<string, string>();
+    const unwritten = new Map<string, string | undefined>();
     let isWritten = true;
     let checkpoint = await this.rows.checkpoint(this.name);
     const controller = new AbortController();
@@ -91,13 +97,16 @@ export class ProjectionRunner<Row> {
       for await (const batch of this.store.subscribe(source, options)) {
         const { position } = batch;
         if (position !== undefined && position !== checkpoint) {
-          const put = await this.fold(batch.facts, unwritten);
-          const change = { expected: checkpoint, checkpoint: position, put, remove: [] };
+          const { put, remove } = await this.fold(batch.facts, unwritten);
+          const change = { expected: checkpoint, checkpoint: position, put, remove };
           const status: WriteStatus = isWritten ? await this.commit(change) : 'unwritten';
           if (status === 'conflict') return undefined;
           isWritten = status === 'stored';
           if (isWritten) checkpoint = position;
-          else for (const { key, value } of put) unwritten.set(key, value);
+          else {
+            for (const { key, value } of put) unwritten.set(key, value);
+            for (const key of remove) unwritten.set(key, undefined);
+          }
         }
         if (batch.caughtUp) break;
       }
@@ -120,23 +129,42 @@ export class ProjectionRunner<Row> {
     }
   }
 
-  private async fold(facts: readonly RecordedFact[], unwritten: Unwritten): Promise<ProjectionRow[]> {
-    const changed = new Map<string, Row>();
+  private async fold(
+    facts: readonly RecordedFact[],
+    unwritten: Unwritten,
+  ): Promise<Pick<ProjectionChange, 'put' | 'remove'>> {
+    const changed = new Map<string, Row | undefined>();
     for (const recorded of facts) {
       const fact = this.project(recorded);
       if (fact === undefined) continue;
       for (const key of this.projection.keys(fact)) {
-        const row = changed.get(key) ?? (await this.stored(key, unwritten));
+        const row = changed.has(key) ? changed.get(key) : await this.stored(key, unwritten);
         const next = this.projection.evolve(row, fact, key);
-        if (next !== undefined) changed.set(key, next);
+        if (next !== undefined || row !== undefined) changed.set(key, next);
       }
     }
-    return Array.from(changed, ([key, row]) => ({ key, value: JSON.stringify(row) }));
+    const put: ProjectionRow[] = [];
+    const remove: string[] = [];
+    for (const [key, row] of changed) {
+      if (row === undefined) remove.push(key);
+      else put.push({ key, value: JSON.stringify(row) });
+    }
+    return { put, remove };
+  }
+
+  private parsed(rows: Map<string, string>, unwritten: Unwritten): ReadonlyMap<string, Row> {
+    for (const [key, value] of unwritten) {
+      if (value === undefined) rows.delete(key);
+      else rows.set(key, value);
+    }
+    return new Map(Array.from(rows, ([key, value]) => [key, JSON.parse(value) as Row]));
   }
 
   private async stored(key: string, unwritten: Unwritten): Promise<Row | undefined> {
-    const kept = unwritten.get(key);
-    if (kept !== undefined) return JSON.parse(kept) as Row;
+    if (unwritten.has(key)) {
+      const kept = unwritten.get(key);
+      return kept === undefined ? undefined : (JSON.parse(kept) as Row);
+    }
     const [row] = await this.rows.rows(this.name, { prefix: key, limit: 1 });
     return row?.key === key ? (JSON.parse(row.value) as Row) : undefined;
   }

@@ -22,5 +22,6 @@ export interface Projection<Row> {
   readonly types: readonly string[];
   /** The rows that a fact touches. */
   keys(fact: ProjectedFact): readonly string[];
+  /** The row after a fact; a row that comes to `undefined` is removed. */
   evolve(row: Row | undefined, fact: ProjectedFact, key: string): Row | undefined;
 }

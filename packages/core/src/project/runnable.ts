@@ -66,9 +66,11 @@ const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
  */
 export const runnable: Projection<RunnableRow> = {
   name: 'runnable',
-  version: 3,
+  version: 4,
   types: [
     'SessionCreated',
+    'SessionForked',
+    'SessionErased',
     'PromptAccepted',
     'PromptCancelled',
     'StopRequested',
@@ -82,6 +84,7 @@ export const runnable: Projection<RunnableRow> = {
   ],
   keys: (fact) => [keyText(fact.key)],
   evolve: (row, fact) => {
+    if (fact.type === 'SessionErased') return undefined;
     const { id: session, tenant = null } = fact.key;
     const before = row ?? { session, tenant, ...nothing };
     const next = { ...before, ...changeOf(before, fact.type, fact.payload) };
@@ -107,7 +110,8 @@ function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<Run
   }
   switch (type) {
     case 'SessionCreated':
-      return { agent: (payload as PayloadOf<'SessionCreated'>).agentId };
+    case 'SessionForked':
+      return { agent: (payload as PayloadOf<'SessionCreated' | 'SessionForked'>).agentId };
     case 'PromptAccepted': {
       const { turnId, promptId } = payload as PayloadOf<'PromptAccepted'>;
       const added = { prompts: [...prompts, { promptId, turnId }] };

@@ -26,9 +26,11 @@ const PREVIEW = 180;
 
 export const sessionList: Projection<SessionListRow> = {
   name: 'session-list',
-  version: 1,
+  version: 2,
   types: [
     'SessionCreated',
+    'SessionForked',
+    'SessionErased',
     'PromptAccepted',
     'PromptCancelled',
     'RunStarted',
@@ -40,12 +42,15 @@ export const sessionList: Projection<SessionListRow> = {
   ],
   keys: (fact) => [keyText(fact.key)],
   evolve: (row, fact) => {
-    if (fact.type === 'SessionCreated') return created(fact, fact.payload as PayloadOf<'SessionCreated'>);
+    if (fact.type === 'SessionErased') return undefined;
+    if (fact.type === 'SessionCreated' || fact.type === 'SessionForked') {
+      return created(fact, fact.payload as PayloadOf<'SessionCreated' | 'SessionForked'>);
+    }
     return row && { ...row, ...changeOf(row, fact), updatedAt: fact.time };
   },
 };
 
-function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated'>): SessionListRow {
+function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated' | 'SessionForked'>): SessionListRow {
   return {
     id: fact.key.id,
     tenant: fact.key.tenant ?? null,

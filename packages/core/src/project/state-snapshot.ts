@@ -46,6 +46,11 @@ export function foldDigest(facts: FactRegistry): string {
   return digestOf([`fold ${FOLD_VERSION}`, ...facts.description()].join('\n'));
 }
 
+/** Forgets the state snapshot of a session. */
+export function removeStateSnapshot(projections: ProjectionStore, key: SessionKey): Promise<void> {
+  return projections.clear(projectionOf(key));
+}
+
 function projectionOf(key: SessionKey): string {
   return `state:${keyText(key)}`;
 }

@@ -13,7 +13,8 @@ import type { Redaction } from '../secrets/redaction.js';
 import { ChainCheck } from '../session/chain-reader.js';
 import { evolveRead } from '../session/evolve.js';
 import { timeOf } from '../session/fact-encoder.js';
-import { initialState, type SessionState } from '../session/session-state.js';
+import { emptySession } from '../session/session-loader.js';
+import type { SessionState } from '../session/session-state.js';
 import { DECIDER_VERSION } from '../turn/decider.js';
 import { deriveFacts, type DerivedFact } from './derive.js';
 import { firstDifference } from './difference.js';
@@ -45,7 +46,8 @@ export interface ReplayDifference {
 /**
  * Runs a session's recorded decisions again. Inputs are taken from the record; every other fact is derived by the same
  * decider, composer and gates that run sessions, with the agent as it is given here, and compared. Of several views of
- * the agent the one is taken whose policy the record names; the first, where it names none of them.
+ * the agent the one is taken whose policy the record names; the first, where it names none of them. Of a fork
+ * `beginning` is what it goes on from.
  */
 export async function replaySession(
   facts: readonly RecordedFact[],
@@ -53,13 +55,14 @@ export async function replaySession(
   agents: readonly [AgentView, ...AgentView[]],
   env: HostEnv,
   redaction: Redaction,
+  beginning = emptySession,
 ): Promise<ReplayReport> {
   const session = sessionKeyOf(facts[0]?.stream ?? '')?.id ?? '';
   const check = new ChainCheck(facts[0]?.stream ?? '', { from: 0 });
   const composer = new Composer(session, redaction);
   const views = new RecordedViews(agents);
   const drift: { runId: string; deciderVersion: number }[] = [];
-  let state = initialState;
+  let { state } = beginning;
   let inputs = 0;
   let derived = 0;
   let due: DerivedFact[] = [];

@@ -3,6 +3,7 @@ import { PerdureError } from '@perdure/plugin-api';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import { refuseNewer } from './ownership.js';
+import { refuseErased } from './refuse-erased.js';
 import type { CheckedPrompt } from './prompt-input.js';
 import type { SessionIndex } from './session-index.js';
 import { currentTurn, type OpenTurn, type SessionState } from './session-state.js';
@@ -49,6 +50,7 @@ export function acceptPrompt(
     return { promptId: ids.promptId, turnId: known, isKnown: true };
   }
   refuseNewer(batch.state, session);
+  refuseErased(batch.state, session);
   const running = currentTurn(batch.state);
   if (running !== undefined && prompt.whenBusy === 'reject') {
     throw new PerdureError('PERDURE_SESSION_BUSY', { session, turn: running.turnId });
@@ -80,6 +82,13 @@ export function requestStop(batch: FactBatch, turnId: string, reason: string | u
   return true;
 }
 
+/** Asks for the end of a session: what runs is stopped, what waits is taken back, and it takes nothing more. */
+export function requestErasure(batch: FactBatch, erase: PayloadOf<'EraseRequested'>): boolean {
+  const { isDone } = requestStopAll(batch, 'erased');
+  if (isDone && batch.state.erase === undefined) batch.add('EraseRequested', erase, {}, { kind: 'host' });
+  return isDone;
+}
+
 /**
  * Stops the running turn and takes back the prompts that wait, as many as the batch has room for. The turn that was
  * stopped, and whether no prompt is left.
@@ -108,6 +117,7 @@ export async function stopEverything(journal: Journal, reason: string | undefine
 
 export function requestChange(batch: FactBatch, session: string, changeId: string, change: Change): void {
   refuseNewer(batch.state, session);
+  refuseErased(batch.state, session);
   batch.add('ChangeRequested', { changeId, change }, {}, { kind: 'host' });
 }
 

@@ -55,8 +55,13 @@ export class ChainCheck {
   /** Throws PERDURE_CHAIN_BROKEN unless the fact is whole and follows the one before. */
   next(fact: RecordedFact, mayHaveGaps = false): void {
     const claimed = claimedHashes(fact.metadata);
-    const follows = fact.revision === this.revision + 1;
-    const linked = !follows || this.hash === undefined || claimed?.prevHash === this.hash;
+    const isBeginning = this.revision < 0;
+    // Nothing is left before the end of a session that was erased.
+    const isRest = isBeginning && fact.type === 'SessionErased';
+    const follows = isRest || fact.revision === this.revision + 1;
+    // A fork follows a fact of another stream: whoever reads that one compares them.
+    const isLinkedElsewhere = isRest || (isBeginning && fact.type === 'SessionForked');
+    const linked = isLinkedElsewhere || !follows || this.hash === undefined || claimed?.prevHash === this.hash;
     if (claimed === undefined || !linked || !(follows || mayHaveGaps) || !isFactIntact(fact, sha256)) {
       throw new PerdureError('PERDURE_CHAIN_BROKEN', {
         stream: this.stream,

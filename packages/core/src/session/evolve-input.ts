@@ -4,8 +4,6 @@ import { lateResultText } from './late-result.js';
 import type { EndedTurn, OpenTurn, SessionState, WaitingMessage } from './session-state.js';
 
 type InputFacts =
-  | 'SessionCreated'
-  | 'SessionRelabeled'
   | 'OwnershipTaken'
   | 'OwnershipReleased'
   | 'LateResultReported'
@@ -20,21 +18,6 @@ type InputFacts =
 
 /** How the facts that come from outside the running turn change a session. */
 export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
-  SessionCreated: (fact, state, place) => ({
-    ...state,
-    identity: {
-      agentId: fact.agentId,
-      ...(fact.workspace === undefined ? {} : { workspace: fact.workspace }),
-      ...(fact.parent === undefined ? {} : { parent: fact.parent }),
-      ...(fact.root === undefined ? {} : { root: fact.root }),
-      createdAt: place.time,
-    },
-    labels: fact.labels,
-    model: fact.model,
-  }),
-
-  SessionRelabeled: (fact, state) => ({ ...state, labels: fact.labels }),
-
   OwnershipTaken: (fact, state) => ({
     ...state,
     ownership: { epoch: fact.epoch, owner: { node: fact.node, incarnation: fact.incarnation }, handedOver: false },

@@ -2,6 +2,7 @@ import { isCoreType, type CoreType, type FactHandlers, type PayloadOf, type Read
 import { evolveCall } from './evolve-call.js';
 import { evolveInput } from './evolve-input.js';
 import { evolveInteraction } from './evolve-interaction.js';
+import { evolveLifetime } from './evolve-lifetime.js';
 import { evolveStep } from './evolve-step.js';
 import { evolveTurn } from './evolve-turn.js';
 import type { SessionState } from './session-state.js';
@@ -15,7 +16,14 @@ export interface FactPlace {
 
 export type EvolveHandlers = FactHandlers<[state: SessionState, place: FactPlace], SessionState>;
 
-const handlers: EvolveHandlers = { ...evolveInput, ...evolveTurn, ...evolveStep, ...evolveInteraction, ...evolveCall };
+const handlers: EvolveHandlers = {
+  ...evolveLifetime,
+  ...evolveInput,
+  ...evolveTurn,
+  ...evolveStep,
+  ...evolveInteraction,
+  ...evolveCall,
+};
 
 /** The state after a fact that this build knows. Pure. */
 export function evolve<Type extends CoreType>(

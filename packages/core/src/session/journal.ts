@@ -11,7 +11,7 @@ import { readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
 import { FactBatch, type BatchContext, type DraftedFact } from './fact-batch.js';
 import { encodeBatch, timeOf } from './fact-encoder.js';
-import type { FoldedSession } from './session-loader.js';
+import { beginningOf, type FoldedSession } from './session-loader.js';
 import type { SessionState } from './session-state.js';
 
 /** A fact as subscribers of this process get it: already parsed, or just written. */
@@ -169,7 +169,7 @@ export class Journal {
   private async readTail(): Promise<void> {
     const start = { from: this.head + 1, prevHash: this.head < 0 ? FIRST_PREV_HASH : this.hash };
     for await (const page of readChain(this.store, this.stream, start)) {
-      let { state } = this.folded;
+      let { state } = this.head < 0 ? await beginningOf(page[0], this.store, this.facts) : this.folded;
       const facts: CommittedFact[] = [];
       for (const fact of page) {
         const read = this.facts.read(fact);

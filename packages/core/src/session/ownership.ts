@@ -87,7 +87,9 @@ export function assertOwner(batch: FactBatch, held: Ownership, session: string):
   refuseNewer(state, session);
 }
 
+/** Throws when the session must not be run: it holds what this build does not know, or it is gone. */
 export function refuseNewer(state: SessionState, session: string): void {
+  if (state.isErased) throw new PerdureError('PERDURE_SESSION_ERASED', { session });
   if (state.newer === undefined) return;
   throw new PerdureError('PERDURE_FACT_NEWER', { session, type: state.newer.type, revision: state.newer.revision });
 }

@@ -1,5 +1,5 @@
 import { approvalMode, type Change, type JsonValue } from '@perdure/events';
-import { PerdureError, type EventsOptions, type ResumeOptions, type SessionChange } from '@perdure/plugin-api';
+import { PerdureError, type EraseOptions, type EventsOptions, type ResumeOptions, type SessionChange } from '@perdure/plugin-api';
 
 /** Options from outside. Throws PERDURE_INPUT_INVALID; absent ones are empty. */
 export function checkOptions<Options extends object>(
@@ -44,6 +44,15 @@ export function checkResumeOptions(options: ResumeOptions | undefined): ResumeOp
   if (!isFlag(takeOver)) throw invalidInput('takeOver', 'it is true or false');
   const isList = Array.isArray(withoutMissing) && withoutMissing.every((id) => typeof id === 'string');
   if (!isFlag(withoutMissing) && !isList) throw invalidInput('withoutMissing', 'it is true, false or a list of names');
+  return checked;
+}
+
+export function checkEraseOptions(options: EraseOptions | undefined): EraseOptions {
+  const checked = checkOptions(options);
+  if (checked.cascade !== undefined && typeof checked.cascade !== 'boolean') {
+    throw invalidInput('cascade', 'it is true or false');
+  }
+  checkReason(checked.reason);
   return checked;
 }
 

@@ -1,5 +1,14 @@
-import { claimedHashes, FIRST_PREV_HASH, type FactRegistry, type RecordedFact } from '@perdure/events';
-import type { EventStore } from '@perdure/plugin-api';
+import {
+  claimedHashes,
+  FIRST_PREV_HASH,
+  sessionKeyOf,
+  sessionStream,
+  type FactRegistry,
+  type PayloadOf,
+  type RecordedFact,
+  type SessionKey,
+} from '@perdure/events';
+import { PerdureError, type EventStore } from '@perdure/plugin-api';
 import { ChainCheck, readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
 import { timeOf } from './fact-encoder.js';
@@ -20,8 +29,18 @@ export const emptySession: FoldedSession = { state: initialState, revision: -1, 
 /** A stream no longer than this is read whole. */
 const SHORT = 256;
 
+/** How much of a session is folded. */
+export interface LoadOptions {
+  /** The state that is known; the beginning of the session when absent. */
+  readonly start?: FoldedSession;
+  /** The first revision that is not folded; the whole stream when absent. */
+  readonly until?: number;
+  /** A state of another session that is known, for one that was forked from it; from before a revision of it. */
+  readonly openBefore?: (key: SessionKey, until: number) => Promise<FoldedSession>;
+}
+
 /**
- * Folds a session's stream from a state that is known, or from nothing.
+ * Folds a session's stream from a state that is known, or from its beginning.
  *
  * A long stream is read in two parts. Every step that is closed has left in the state only what its answer and its
  * settlements say; the details of steps matter from the start of the last step on. So the stream before that start is
@@ -31,28 +50,68 @@ export async function loadSession(
   store: EventStore,
   stream: string,
   registry: FactRegistry,
-  start: FoldedSession = emptySession,
+  options: LoadOptions = {},
 ): Promise<FoldedSession> {
+  const { start = emptySession, until = Number.POSITIVE_INFINITY } = options;
   const from = start.revision + 1;
-  const lastStep = await findLastStep(store, stream, from);
+  const lastStep = await findLastStep(store, stream, from, until);
   let folded = start;
+  const fold = async (page: readonly RecordedFact[]): Promise<void> => {
+    if (folded.revision < 0) folded = await beginningOf(page[0], store, registry, options.openBefore);
+    folded = foldPage(folded, page, registry);
+  };
   if (lastStep !== undefined) {
-    const options = { until: lastStep, omitDetail: true };
-    for await (const page of readChain(store, stream, { from, prevHash: start.hash }, options)) {
-      folded = foldPage(folded, page, registry);
-    }
+    const range = { until: lastStep, omitDetail: true };
+    for await (const page of readChain(store, stream, { from, prevHash: start.hash }, range)) await fold(page);
   }
   const whole = lastStep ?? from;
   const link = whole === from ? { from: whole, prevHash: start.hash } : { from: whole };
-  for await (const page of readChain(store, stream, link)) folded = foldPage(folded, page, registry);
+  const range = Number.isFinite(until) ? { until } : {};
+  for await (const page of readChain(store, stream, link, range)) await fold(page);
   return folded;
 }
 
 /**
- * The revision of the last StepStarted when the stream behind `from` is long; `undefined` when it may be read whole.
+ * What comes before the first fact of a stream: nothing, or for a fork the session that it goes on from, as far as it
+ * had come then. Throws PERDURE_CHAIN_BROKEN when that one is not what the fork was made of.
  */
-async function findLastStep(store: EventStore, stream: string, from: number): Promise<number | undefined> {
-  const newest = await store.read(stream, { direction: 'backwards', limit: SHORT });
+export async function beginningOf(
+  first: RecordedFact | undefined,
+  store: EventStore,
+  registry: FactRegistry,
+  openBefore?: LoadOptions['openBefore'],
+): Promise<FoldedSession> {
+  if (first?.type !== 'SessionForked') return emptySession;
+  const read = registry.read(first);
+  const key = sessionKeyOf(first.stream);
+  if (read.kind !== 'known' || key === undefined) return emptySession;
+  const { from } = read.payload as PayloadOf<'SessionForked'>;
+  const origin: SessionKey = { ...key, id: from.session };
+  const until = from.revision + 1;
+  const start = await openBefore?.(origin, until);
+  const folded = await loadSession(store, sessionStream(origin), registry, {
+    until,
+    ...(start === undefined ? {} : { start }),
+    ...(openBefore === undefined ? {} : { openBefore }),
+  });
+  if (folded.revision !== from.revision || folded.hash !== claimedHashes(first.metadata)?.prevHash) {
+    throw new PerdureError('PERDURE_CHAIN_BROKEN', { stream: first.stream, revision: first.revision });
+  }
+  return { ...folded, revision: -1 };
+}
+
+/**
+ * The revision of the last StepStarted before `until` when the stream behind `from` is long; `undefined` when it may be
+ * read whole.
+ */
+async function findLastStep(
+  store: EventStore,
+  stream: string,
+  from: number,
+  until: number,
+): Promise<number | undefined> {
+  const end = Number.isFinite(until) ? { from: until - 1 } : {};
+  const newest = await store.read(stream, { direction: 'backwards', limit: SHORT, ...end });
   if (newest.next === undefined || newest.next < from) return undefined;
   let page = newest;
   for (;;) {
@@ -75,9 +134,17 @@ export function foldPage(folded: FoldedSession, facts: readonly RecordedFact[], 
   return { state, revision: last.revision, hash, time: timeOf(last) };
 }
 
-/** Folds a list of facts from the beginning, checking the chain: what an auditor does. */
-export function foldFacts(stream: string, facts: readonly RecordedFact[], registry: FactRegistry): FoldedSession {
+/**
+ * Folds a list of facts from the beginning, checking the chain: what an auditor does. Of a fork the beginning is that
+ * of `beginningOf`.
+ */
+export function foldFacts(
+  stream: string,
+  facts: readonly RecordedFact[],
+  registry: FactRegistry,
+  beginning: FoldedSession = emptySession,
+): FoldedSession {
   const check = new ChainCheck(stream, { from: 0 });
   for (const fact of facts) check.next(fact);
-  return foldPage(emptySession, facts, registry);
+  return foldPage(beginning, facts, registry);
 }

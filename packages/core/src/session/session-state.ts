@@ -59,12 +59,23 @@ export interface SessionState {
   readonly spent: readonly ModelSpend[];
   /** Commands that a client named by an id of its own: the same id again is not another command. */
   readonly commands: AppendList<KnownCommand>;
+  /** Someone wants all of it to be gone: it takes nothing more. */
+  readonly erase: { readonly cascade: boolean; readonly reason?: string } | undefined;
+  /** The stream has come to its last fact. */
+  readonly isErased: boolean;
   /** A fact that this build does not know and must not run past. */
   readonly newer: { readonly type: string; readonly version: number; readonly revision: number } | undefined;
 }
 
+/** Where a session goes on from another one of its tenant. */
+export interface ForkOrigin {
+  readonly session: string;
+  readonly revision: number;
+}
+
 export interface SessionIdentity {
   readonly agentId: string;
+  readonly forkedFrom?: ForkOrigin;
   readonly workspace?: string;
   readonly parent?: string;
   readonly root?: string;
@@ -200,6 +211,8 @@ export const initialState: SessionState = {
   usage: noUsage,
   spent: [],
   commands: AppendList.empty(),
+  erase: undefined,
+  isErased: false,
   newer: undefined,
 };
 

@@ -14,8 +14,11 @@ import { SessionIndex } from './session-index.js';
 import type { FoldedSession } from './session-loader.js';
 import { activeRun, currentTurn, type SessionState } from './session-state.js';
 
+/** What is known of a session at a revision. */
+export type SessionSight = Pick<Journal, 'key' | 'state' | 'head' | 'hash' | 'time'>;
+
 /** A session as `info()` shows it. */
-export function sessionInfo(journal: Journal): SessionInfo {
+export function sessionInfo(journal: SessionSight): SessionInfo {
   const { state, head, hash, key } = journal;
   const turn = currentTurn(state);
   const run = turn && activeRun(turn);
@@ -26,6 +29,7 @@ export function sessionInfo(journal: Journal): SessionInfo {
     workspace: state.identity?.workspace ?? null,
     parent: state.identity?.parent ?? null,
     root: state.identity?.root ?? key.id,
+    forkedFrom: state.identity?.forkedFrom ?? null,
     model: state.model ?? null,
     approvals: state.approvals ?? null,
     createdAt: state.identity?.createdAt ?? 0,

@@ -26,6 +26,7 @@ import {
   type Session,
   type SessionChange,
   type SessionInfo,
+  type SessionView,
   type SettleOptions,
   type Settlement,
   type StopResult,
@@ -58,6 +59,7 @@ import {
 } from './session-input.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
 import { turnHandle } from './turn-handle.js';
+import { viewAt } from './view-at.js';
 
 /** The public handle of a session. It holds no state of the conversation; its home loads that with the first use. */
 export class DurableSession implements Session {
@@ -173,6 +175,10 @@ export class DurableSession implements Session {
 
   async info(): Promise<SessionInfo> {
     return this.upToDate(({ work }) => sessionInfo(work.journal));
+  }
+
+  async at(revision: number): Promise<SessionView> {
+    return this.upToDate(({ work }) => viewAt(revision, work.journal, work.store));
   }
 
   async messages(options?: MessagesOptions): Promise<MessagePage> {

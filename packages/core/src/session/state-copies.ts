@@ -32,6 +32,8 @@ export function copyState(state: SessionState): Draft<SessionState> {
     usage: state.usage,
     spent: state.spent,
     commands: state.commands,
+    erase: state.erase,
+    isErased: state.isErased,
     newer: state.newer,
   };
 }

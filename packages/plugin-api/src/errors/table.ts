@@ -50,6 +50,10 @@ export const errorTable = {
   // Sessions.
   PERDURE_SESSION_NOT_FOUND: caller('There is no session "{session}".', 404),
   PERDURE_SESSION_EXISTS: conflict('The session "{session}" exists already.'),
+  PERDURE_SESSION_ERASED: refused('The session "{session}" was erased.', 410),
+  PERDURE_HAS_FORKS: conflict(
+    'The session "{session}" cannot be erased: {forks} others were forked from it. Erase them with it by `cascade`.',
+  ),
   PERDURE_SESSION_BUSY: conflict('The session "{session}" is busy with turn "{turn}".', true),
   PERDURE_SESSION_CLOSED: caller('The session "{session}" is closed in this process.', 409),
   PERDURE_SESSION_OWNED: conflict('The session "{session}" is owned by the live node "{node}".', true),

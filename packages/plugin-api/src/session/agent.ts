@@ -101,6 +101,50 @@ export interface Sessions {
   /** A session that exists. Labels that are given replace those that the session has. */
   get(id: string, patch?: SessionOptions): Promise<Session>;
   list(options?: ListOptions): Promise<SessionPage>;
+  /**
+   * A new session that goes on from another one, whatever the length of that one: behind its last step boundary at or
+   * before `at`. What was open there is not its: turns, prompts, calls, approvals, what was spent. The other one is not
+   * touched and need not be here. Throws PERDURE_SESSION_NOT_FOUND, _EXISTS, _ERASED, PERDURE_INPUT_INVALID.
+   */
+  fork(id: string, options?: ForkOptions): Promise<Session>;
+  /** The session with what came out of it: those that work for it, and those that were forked from it. */
+  tree(id: string): Promise<SessionTree>;
+  /**
+   * Destroys everything that a session and those that work for it hold: facts, drafts, artifacts, snapshots. Turns are
+   * stopped, on whatever node. What is left says that there was a session, and its id stays taken. Refused with
+   * PERDURE_HAS_FORKS while others are forked from it, which `cascade` destroys with it. Safe to repeat.
+   */
+  erase(id: string, options?: EraseOptions): Promise<Erasure>;
+  /** The same where it is enough to know whether there was such a session. */
+  remove(id: string): Promise<boolean>;
+}
+
+export interface ForkOptions extends Omit<SessionOptions, 'parent'> {
+  /** A revision of the session; its head when absent. */
+  readonly at?: number;
+}
+
+export interface SessionTree {
+  readonly id: string;
+  readonly agentId: string;
+  /** What it is to the one above it; `null` at the top. */
+  readonly kind: 'child' | 'fork' | null;
+  /** The revision from which a fork goes on. */
+  readonly at: number | null;
+  readonly isErased: boolean;
+  readonly below: readonly SessionTree[];
+}
+
+export interface EraseOptions {
+  /** Whether sessions that were forked from it go with it; `false` when absent. */
+  readonly cascade?: boolean;
+  /** Kept in what is left. */
+  readonly reason?: string;
+}
+
+export interface Erasure {
+  /** The sessions that are gone, those below first. */
+  readonly sessions: readonly string[];
 }
 
 export interface ListOptions {

@@ -76,6 +76,8 @@ export interface Session {
   subscribe(listener: (mutation: Mutation) => void): () => void;
 
   info(): Promise<SessionInfo>;
+  /** The session as it was behind a revision of its stream. Throws PERDURE_INPUT_INVALID for one that it has not. */
+  at(revision: number): Promise<SessionView>;
   messages(options?: MessagesOptions): Promise<MessagePage>;
   /** The system prompt in effect, block by block. */
   system(): Promise<readonly SystemBlock[]>;
@@ -146,6 +148,19 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** A session as it was at a revision. It can be looked at, and does not change. */
+export interface SessionView {
+  readonly revision: number;
+  /** The chain's hash there. */
+  readonly hash: string;
+  /** Epoch milliseconds at which the fact of the revision was written. */
+  readonly time: number;
+  info(): SessionInfo;
+  messages(options?: MessagesOptions): MessagePage;
+  /** What waited for a person's answer then. */
+  interactions(): readonly Interaction[];
+}
+
 export interface TurnStream extends AsyncIterable<EventEnvelopeV1> {
   readonly finished: Promise<TurnResult>;
 }
@@ -185,6 +200,8 @@ export interface SessionInfo {
   readonly parent: string | null;
   /** The session at the top of the tree; this one when it has no parent. */
   readonly root: string;
+  /** Where it goes on from another session, for one that was forked. */
+  readonly forkedFrom: { readonly session: string; readonly revision: number } | null;
   readonly model: string | null;
   /** The session's own approval mode; `null` when it has that of the policy. */
   readonly approvals: ApprovalMode | null;

@@ -1,0 +1,104 @@
+import { draftStream, keyText, sessionStream, type SessionKey } from '@perdure/events';
+import { PerdureError } from '@perdure/plugin-api';
+import { removeStateSnapshot } from '../project/state-snapshot.js';
+import { requestErasure } from '../session/accept-input.js';
+import type { Journal } from '../session/journal.js';
+import { assertOwner, takeOwnership } from '../session/ownership.js';
+import type { HostServices } from './host-services.js';
+import { openJournal } from './load-session.js';
+import { readTree, type Branch } from './session-tree.js';
+
+/** Milliseconds that a turn has to come to its end; one that has not is taken from its owner. */
+const GRACE_MS = 10_000;
+const LOOK_MS = 50;
+
+export interface EraseRequest {
+  readonly cascade: boolean;
+  readonly reason: string | undefined;
+}
+
+/**
+ * Destroys what a session holds, and before it what the sessions below it hold. Each step is durable before the next,
+ * and each may be repeated: whoever asks again goes on where a dead process was. Returns the keys, those below first.
+ */
+export async function eraseSession(
+  key: SessionKey,
+  request: EraseRequest,
+  services: HostServices,
+  letGo: (key: SessionKey) => Promise<void>,
+): Promise<readonly SessionKey[]> {
+  const tree = await readTree(key, services);
+  const forks = forksOf(tree);
+  if (forks.length > 0 && !request.cascade) {
+    throw new PerdureError('PERDURE_HAS_FORKS', { session: key.id, forks: forks.length });
+  }
+  const erased: SessionKey[] = [];
+  for (const branch of bottomUp(tree)) {
+    const { key: each } = branch;
+    if (!branch.isErased) {
+      const { journal } = await openJournal(services, each);
+      await endSession(journal, request, services);
+      await letGo(each);
+      await eraseFacts(journal, request, services);
+    }
+    await removeRemains(each, services);
+    erased.push(each);
+  }
+  return erased;
+}
+
+/** Forks that are there, of the session and of those that work for it. */
+function forksOf(branch: Branch): readonly Branch[] {
+  return branch.below.flatMap((below) => (below.kind === 'fork' && !below.isErased ? [below] : forksOf(below)));
+}
+
+/** Those that came out of a session come before it, and each once. */
+function bottomUp(branch: Branch, seen = new Set<string>()): readonly Branch[] {
+  const below = branch.below.flatMap((each) => bottomUp(each, seen));
+  const name = keyText(branch.key);
+  if (seen.has(name)) return below;
+  seen.add(name);
+  return [...below, branch];
+}
+
+/** Has the session's turns end, by whoever runs them. */
+async function endSession(journal: Journal, { cascade, reason }: EraseRequest, services: HostServices): Promise<void> {
+  const fact = { cascade, ...(reason === undefined ? {} : { reason }) };
+  while (!(await journal.commit((batch) => batch.state.isErased || requestErasure(batch, fact), 'input')));
+  const end = performance.now() + GRACE_MS;
+  while (journal.state.open.length > 0 && performance.now() < end) {
+    const { owner } = journal.state.ownership;
+    if (owner === undefined || !(await services.lease.isAlive(owner.node, owner.incarnation))) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await journal.refresh();
+  }
+}
+
+/** Appends the last fact. From then on nothing of the session is folded, and what came before it may be truncated. */
+async function eraseFacts(journal: Journal, { reason }: EraseRequest, services: HostServices): Promise<void> {
+  const { lease, env } = services;
+  await journal.refresh();
+  if (journal.state.isErased) return;
+  const held = await takeOwnership(journal, lease, env, { takeOver: true, held: undefined, create: () => undefined });
+  await journal.commit((batch) => {
+    if (batch.state.isErased) return;
+    assertOwner(batch, held, journal.key.id);
+    const { agentId = '' } = batch.state.identity ?? {};
+    const fact = { agentId, ...(reason === undefined ? {} : { reason }) };
+    batch.add('SessionErased', fact, {}, { kind: 'node', id: env.nodeId });
+  }, 'owner');
+}
+
+/** Destroys what is left of a session whose last fact is there. */
+async function removeRemains(key: SessionKey, { store, projections, snapshots }: HostServices): Promise<void> {
+  await truncateBefore(store, sessionStream(key), 0);
+  await truncateBefore(store, draftStream(key), 1);
+  if (projections !== undefined) await removeStateSnapshot(projections, key);
+  await snapshots?.delete(key.id);
+}
+
+/** Truncates a stream before its last fact, or behind it. */
+async function truncateBefore(store: HostServices['store'], stream: string, behind: 0 | 1): Promise<void> {
+  const { head } = await store.read(stream, { direction: 'backwards', limit: 1 });
+  if (head !== 'none') await store.truncate(stream, head + behind);
+}

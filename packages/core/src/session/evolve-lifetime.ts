@@ -1,0 +1,70 @@
+import type { PayloadOf } from '@perdure/events';
+import type { Message } from '@perdure/plugin-api';
+import { AppendList } from './append-list.js';
+import type { EvolveHandlers } from './evolve.js';
+import { initialState, type SessionIdentity, type SessionState } from './session-state.js';
+
+type LifetimeFacts = 'SessionCreated' | 'SessionForked' | 'SessionRelabeled' | 'EraseRequested' | 'SessionErased';
+
+/** How a session begins, is named, and ends. */
+export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
+  SessionCreated: (fact, state, place) => ({
+    ...state,
+    identity: identityOf(fact, place.time),
+    labels: fact.labels,
+    model: fact.model,
+  }),
+
+  SessionForked: (fact, state, place) => ({
+    ...withoutWaiting(state),
+    identity: { ...identityOf(fact, place.time), forkedFrom: fact.from },
+    labels: fact.labels,
+    model: fact.model ?? state.model,
+  }),
+
+  SessionRelabeled: (fact, state) => ({ ...state, labels: fact.labels }),
+
+  EraseRequested: ({ cascade, reason }, state) => {
+    if (state.isErased) return state;
+    const stop = { reason: 'erased' };
+    const open = state.open.map((turn) => (turn.stop === undefined ? { ...turn, stop } : turn));
+    return { ...state, open, erase: { cascade, ...(reason === undefined ? {} : { reason }) } };
+  },
+
+  // Whatever came before it leads to the same state, for what came before it is truncated.
+  SessionErased: (fact) => ({ ...initialState, identity: { agentId: fact.agentId, createdAt: 0 }, isErased: true }),
+};
+
+function identityOf(
+  fact: PayloadOf<'SessionCreated'> | PayloadOf<'SessionForked'>,
+  createdAt: number,
+): SessionIdentity {
+  const { agentId, workspace, parent, root } = fact;
+  return {
+    agentId,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(root === undefined ? {} : { root }),
+    createdAt,
+  };
+}
+
+/**
+ * What a fork has of the session that it goes on from: the conversation and how it is shown. Whatever waits there is
+ * that one's to finish: turns, prompts, calls, changes, ownership; and what it spent is on its own bill.
+ */
+function withoutWaiting(state: SessionState): SessionState {
+  const { approvals, summary, compactions, system, newer } = state;
+  const waiting = new Set([...state.notices, ...state.open.flatMap((turn) => turn.waiting)].map(({ message }) => message));
+  const kept = { ...initialState, approvals, summary, compactions, system, newer };
+  if (waiting.size === 0) return { ...kept, messages: state.messages, context: state.context };
+  const places = new Map<number, number>();
+  let messages = AppendList.empty<Message>();
+  for (const [place, message] of [...state.messages].entries()) {
+    if (waiting.has(place)) continue;
+    places.set(place, messages.length);
+    messages = messages.push({ ...message, sequence: messages.length + 1 });
+  }
+  const context = AppendList.from([...state.context].flatMap((place) => places.get(place) ?? []));
+  return { ...kept, messages, context };
+}
