@@ -9,6 +9,7 @@ import {
   NODE_PRESENCE,
   PROJECTION_STORE,
   REDACTORS,
+  SECRETS,
   SNAPSHOT_STORE,
   WORKSPACES,
   type AgentOptions,
@@ -35,6 +36,7 @@ import { listSessions, type SessionListFilter } from './project/session-list.js'
 import { Redaction } from './secrets/redaction.js';
 import { redactingLogger } from './secrets/redacting-logger.js';
 import { SecretRegistry } from './secrets/secret-registry.js';
+import { secretsPort } from './secrets/secrets-port.js';
 import { NodeLease } from './session/node-lease.js';
 
 /**
@@ -49,11 +51,14 @@ export async function createRuntime(...patches: readonly RuntimeOptions[]): Prom
   container.set(HOST_ENV, config.env);
   container.set(LOGGER, config.logger);
   container.set(AGENTS, registry);
-  const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), [HOST_ENV, LOGGER, AGENTS]);
+  const secrets = new SecretRegistry(config.secrets);
+  container.set(SECRETS, secretsPort(secrets, container));
+  const available = [HOST_ENV, LOGGER, AGENTS, SECRETS];
+  const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), available);
   const set = new PluginSet(container, config.logger, config);
   try {
     await set.start(plugins);
-    const services = resolveServices(config, container, plugins);
+    const services = resolveServices(config, container, plugins, secrets);
     return new PerdureRuntime(services, set, agents, registry);
   } catch (error) {
     await set.stop();
@@ -65,6 +70,7 @@ function resolveServices(
   config: RuntimeConfig,
   container: Container,
   plugins: readonly ConfiguredPlugin[],
+  secrets: SecretRegistry,
 ): HostServices {
   const { env } = config;
   const store = container.get(EVENT_STORE);
@@ -73,7 +79,6 @@ function resolveServices(
     contributions.flatMap(({ events }) => events),
     contributions.flatMap(({ upcasters = [] }) => upcasters),
   );
-  const secrets = new SecretRegistry(config.secrets);
   const redaction = new Redaction(secrets, container.get(REDACTORS));
   const logger = redactingLogger(config.logger, redaction);
   const incarnation = env.idGenerator.next('incarnation');

@@ -59,6 +59,15 @@ export type {
   HookSubject,
 } from './ports/hook.js';
 export type { Clock, HostEnv, IdGenerator } from './ports/host-env.js';
+export type {
+  McpHttpSetting,
+  McpServerOptions,
+  McpServers,
+  McpServerSetting,
+  McpServerSource,
+  McpServerStatus,
+  McpStdioSetting,
+} from './ports/mcp.js';
 export type { LanguageModel, ModelSource } from './ports/model.js';
 export type { NodePresence } from './ports/node-presence.js';
 export type {
@@ -78,6 +87,8 @@ export type {
   SandboxLimits,
   SandboxReport,
 } from './ports/sandbox.js';
+export type { Secrets } from './ports/secrets.js';
+export type { SessionScope, SessionToolSource } from './ports/session-tools.js';
 export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
 export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
 export { noCalls } from './ports/tool.js';
@@ -140,6 +151,7 @@ export type {
   SessionView,
   TurnStream,
 } from './session/session.js';
+export type { SessionMcp } from './session/session-mcp.js';
 export type {
   PromptInput,
   PromptLike,
@@ -167,12 +179,16 @@ export {
   HOST_ENV,
   HTTP_ROUTES,
   LOGGER,
+  MCP_SERVER_SOURCES,
+  MCP_SERVERS,
   MODELS,
   NODE_PRESENCE,
   PERMISSION,
   PROJECTION_STORE,
   REDACTORS,
   SANDBOX,
+  SECRETS,
+  SESSION_TOOLS,
   SNAPSHOT_STORE,
   SYSTEM_BLOCKS,
   TOOLS,

@@ -7,10 +7,13 @@ import type { EventStore } from './ports/event-store.js';
 import type { Asker, Gate, PermissionPolicy, Redactor } from './ports/governance.js';
 import type { Hook } from './ports/hook.js';
 import type { HostEnv } from './ports/host-env.js';
+import type { McpServers, McpServerSource } from './ports/mcp.js';
 import type { ModelSource } from './ports/model.js';
 import type { NodePresence } from './ports/node-presence.js';
 import type { ProjectionStore } from './ports/projection-store.js';
 import type { Sandbox } from './ports/sandbox.js';
+import type { Secrets } from './ports/secrets.js';
+import type { SessionToolSource } from './ports/session-tools.js';
 import type { SnapshotStore } from './ports/snapshot-store.js';
 import type { SystemBlockSource } from './ports/system-block.js';
 import type { ToolSource } from './ports/tool.js';
@@ -32,6 +35,8 @@ export const HOST_ENV = oneToken<HostEnv>('host-env', 'runtime');
 export const AGENTS = oneToken<AgentRegistry>('agents', 'runtime');
 /** Reports for operators. */
 export const LOGGER = oneToken<Logger>('logger', 'runtime');
+/** The registered secrets. */
+export const SECRETS = oneToken<Secrets>('secrets', 'runtime');
 
 // Stores.
 /** Streams of facts. The only one that sessions cannot do without. */
@@ -50,6 +55,12 @@ export const NODE_PRESENCE = oneToken<NodePresence>('node-presence', 'runtime');
 export const MODELS = manyToken<ModelSource>('models', 'agent');
 /** Tools. */
 export const TOOLS = manyToken<ToolSource>('tools', 'agent');
+/** Tools that come and go while sessions run. */
+export const SESSION_TOOLS = manyToken<SessionToolSource>('session-tools', 'agent');
+/** MCP servers of sessions. */
+export const MCP_SERVERS = oneToken<McpServers>('mcp-servers', 'agent');
+/** MCP servers that plugin packages bring. */
+export const MCP_SERVER_SOURCES = manyToken<McpServerSource>('mcp-server-sources', 'runtime');
 /** Workspace folders. */
 export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
 /** Closes in the commands that tools run. */

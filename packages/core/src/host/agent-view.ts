@@ -8,7 +8,9 @@ import type {
   Hook,
   HookEvent,
   LanguageModel,
+  McpServers,
   PermissionPolicy,
+  SessionToolSource,
   SystemBlockSource,
   Tools,
   ToolSource,
@@ -31,6 +33,8 @@ export interface AgentParts {
   readonly defaultModel: string | undefined;
   readonly tools: Tools;
   readonly toolSources: readonly ToolSource[];
+  readonly sessionTools: readonly SessionToolSource[];
+  readonly mcpServers: McpServers | undefined;
   readonly systemBlocks: readonly SystemBlockSource[];
   readonly gates: readonly Gate[];
   readonly hooks: readonly Hook[];

@@ -6,9 +6,11 @@ import {
   GATES,
   HOOKS,
   ASKER,
+  MCP_SERVERS,
   MODELS,
   PerdureError,
   PERMISSION,
+  SESSION_TOOLS,
   SYSTEM_BLOCKS,
   TOOLS,
   type Agent,
@@ -41,6 +43,7 @@ import { warnOfIdleLimits } from './retention.js';
 import { assertParent } from './session-parent.js';
 import { SessionLineage } from './session-lineage.js';
 import { SessionRegistry } from './session-registry.js';
+import { withSessionTools } from './session-tools.js';
 
 /** An agent of a runtime: a container of its own, its sessions, and the view of itself that steps freeze. */
 export class RuntimeAgent implements Agent {
@@ -120,7 +123,8 @@ export class RuntimeAgent implements Agent {
     const recorded: RecordedFact[] = [];
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
-    const current = this.current();
+    const unopened = { agentId: this.id, sessionId, tenant: key.tenant ?? null, parent: null, workspace: undefined };
+    const current = withSessionTools(this.current(), this.home(key)?.scope() ?? unopened);
     const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
     const beginning = await beginningOf(recorded[0], store, facts, openBefore(this.services));
     return replaySession(recorded, facts, [current, ...others], env, redaction, beginning);
@@ -196,6 +200,8 @@ export class RuntimeAgent implements Agent {
       defaultModel: this.config.defaultModel ?? (models.size === 1 ? [...models.keys()][0] : undefined),
       tools: this.options.tools ?? {},
       toolSources: many(TOOLS),
+      sessionTools: many(SESSION_TOOLS),
+      mcpServers: this.own(MCP_SERVERS) ?? container.find(MCP_SERVERS),
       systemBlocks: many(SYSTEM_BLOCKS),
       gates: many(GATES),
       hooks: many(HOOKS),
@@ -210,6 +216,12 @@ export class RuntimeAgent implements Agent {
       lanes: this.config.lanes,
       limits: this.config.limits,
     });
+  }
+
+  /** What a plugin of this agent alone provides. */
+  private own<Port>(token: Token<Port, 'one'>): Port | undefined {
+    const provided = Array.from(this.sets.values(), (set) => set.contributions).flat();
+    return provided.find((each) => each.token.key === token.key)?.value as Port | undefined;
   }
 
   private async create(options: SessionOptions): Promise<Session> {

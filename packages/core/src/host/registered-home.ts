@@ -1,5 +1,5 @@
 import type { Labels, SessionKey } from '@perdure/events';
-import { PerdureError, reasonOf, type SessionRetentionLimits } from '@perdure/plugin-api';
+import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { releaseOwnership } from '../session/ownership.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -12,6 +12,7 @@ import type { HostServices } from './host-services.js';
 import { openJournal, openSession } from './load-session.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
+import { releaseSessionTools, withSessionTools } from './session-tools.js';
 
 /** Milliseconds for which the runtime leaves a session alone that failed here: twice as many after each failure. */
 const PAUSE_MS = 500;
@@ -79,7 +80,19 @@ export class RegisteredHome implements SessionHome {
   }
 
   agent(): AgentView {
-    return this.additions.view(this.ground.view());
+    return withSessionTools(this.additions.view(this.ground.view()), this.scope());
+  }
+
+  scope(): SessionScope {
+    const identity = this.loaded?.work.journal.state.identity;
+    const { key, parent, workspace } = this.config;
+    return {
+      agentId: this.agentId,
+      sessionId: key.id,
+      tenant: key.tenant ?? null,
+      parent: (identity === undefined ? parent : identity.parent) ?? null,
+      workspace: identity === undefined ? workspace : identity.workspace,
+    };
   }
 
   retention(): SessionRetentionLimits {
@@ -146,7 +159,7 @@ export class RegisteredHome implements SessionHome {
 
   /** Safe to repeat; resolves when nothing of the session is left in this process. */
   close(reason: 'closed' | 'passivated'): Promise<void> {
-    this.closing ??= this.letGo(reason).finally(() => this.onGone());
+    this.closing ??= this.letGo(reason).finally(() => this.gone());
     return this.closing;
   }
 
@@ -242,7 +255,13 @@ export class RegisteredHome implements SessionHome {
     // Who came meanwhile uses it as one that belongs to nobody.
     if (this.rests() !== loaded) return;
     this.leave(loaded, () => loaded.unload());
-    if (!this.isAsked) this.onGone();
+    if (!this.isAsked) await this.gone();
+  }
+
+  /** Nothing of the session is left here, nor what others kept for it. */
+  private async gone(): Promise<void> {
+    await releaseSessionTools(this.ground.view().parts, this.scope(), this.logger);
+    this.onGone();
   }
 
   private leave(loaded: LoadedSession, end: () => Promise<void>): void {

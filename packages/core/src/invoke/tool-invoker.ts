@@ -132,6 +132,10 @@ function failedRun(run: ToolRun, error: unknown, wasStopped: boolean): Omit<Tool
   if (error instanceof TimeoutReached) {
     return { status: 'failed', failure: failureOf('PERDURE_TOOL_TIMEOUT', { tool, ms: error.ms }) };
   }
+  // A tool that reaches others may know that it does not know.
+  if (isPerdureError(error, 'PERDURE_TOOL_UNKNOWN_OUTCOME')) {
+    return { status: 'unknown', failure: failureOf('PERDURE_TOOL_UNKNOWN_OUTCOME', { tool }) };
+  }
   if (isPerdureError(error)) return { status: 'failed', failure: { code: error.code, message: error.message } };
   return { status: 'failed', failure: thrownFailure(tool, error) };
 }

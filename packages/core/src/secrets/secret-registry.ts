@@ -84,7 +84,8 @@ export class SecretRegistry implements TextRedaction {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.resolve(member, tool)]));
   }
 
-  private resolveText(text: string, tool: string): string {
+  /** The same for a text. */
+  resolveText(text: string, tool: string): string {
     if (!text.includes('secret://')) return text;
     return text.replace(REFERENCE, (_, name: string) => {
       const value = this.values.get(name);

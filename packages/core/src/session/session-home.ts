@@ -1,5 +1,5 @@
 import type { Labels, SessionKey } from '@perdure/events';
-import type { Logger, SessionRetentionLimits, SnapshotStore } from '@perdure/plugin-api';
+import type { Logger, SessionRetentionLimits, SessionScope, SnapshotStore } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { RunIds } from '../host/run-ids.js';
 import type { ModelPrice } from '../host/runtime-options.js';
@@ -26,6 +26,8 @@ export interface SessionHome {
   hold(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void };
   /** The agent as it is at the moment, with what was added. */
   agent(): AgentView;
+  /** What those see of the session that bring it tools; complete only while it is loaded. */
+  scope(): SessionScope;
   /** The labels as far as they are known without loading. */
   labels(): Labels;
   /** What this process retains of the session's runs. */

@@ -27,6 +27,7 @@ import {
   type SessionChange,
   type SessionInfo,
   type SessionView,
+  type SessionMcp,
   type SettleOptions,
   type Settlement,
   type StopResult,
@@ -57,6 +58,7 @@ import {
   checkReason,
   checkResumeOptions,
 } from './session-input.js';
+import { sessionMcp } from './session-mcp.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
 import { turnHandle } from './turn-handle.js';
 import { viewAt } from './view-at.js';
@@ -65,10 +67,12 @@ import { viewAt } from './view-at.js';
 export class DurableSession implements Session {
   private readonly conversation: Conversation;
   private readonly records: RunRecords;
+  readonly mcp: SessionMcp;
 
   constructor(private readonly home: SessionHome) {
     this.conversation = new Conversation(home);
     this.records = new RunRecords(home);
+    this.mcp = sessionMcp(home);
   }
 
   get id(): string {

@@ -127,6 +127,10 @@ export const errorTable = {
   PERDURE_TOOL_UNANSWERED: refused('Nobody answered what "{tool}" asked in time.', 408),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
+  PERDURE_MCP_UNAVAILABLE: unavailable('The MCP server "{server}" cannot be used: {reason}.'),
+  PERDURE_MCP_TOOL_CHANGED: conflict(
+    'The MCP server "{server}" offers "{tool}" otherwise than when the step began; it was not called.',
+  ),
   PERDURE_SANDBOX_UNAVAILABLE: unavailable('No command can be closed in here: {reason}.', false),
   PERDURE_SANDBOX_PATH: refused('The sandbox does not open "{path}": {reason}.'),
 

@@ -15,6 +15,7 @@ import type {
   SettleOptions,
   Settlement,
 } from './run.js';
+import type { SessionMcp } from './session-mcp.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
 
 /**
@@ -127,6 +128,9 @@ export interface Session {
   unregisterCommand(name: string): boolean;
   /** The commands in effect, by name. */
   listCommands(): readonly CommandInfo[];
+
+  /** The MCP servers of this session. */
+  readonly mcp: SessionMcp;
 
   /** What waits for a person's answer, the oldest first. */
   interactions(): Promise<readonly Interaction[]>;

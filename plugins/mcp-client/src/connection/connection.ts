@@ -1,0 +1,159 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CallToolResultSchema,
+  ElicitRequestSchema,
+  ErrorCode,
+  McpError,
+  ToolListChangedNotificationSchema,
+  type CallToolResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { version } from '../version.js';
+import { CallBroken, NotSent } from './call-broken.js';
+import type { OpenedTransport } from './open-transport.js';
+
+/** A tool list is read page by page, and no further than this. */
+const MOST_PAGES = 100;
+const MOST_LISTED = 10_000;
+
+/** Tools are checked one by one: one that is not well-formed harms itself alone. */
+const toolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+}
+
+export interface CallAnswer {
+  readonly result: CallToolResult;
+  /** What the server wanted to ask people meanwhile, and was told that nobody can be asked. */
+  readonly declined: readonly string[];
+}
+
+/** An initialised conversation with a server, until its end. Nothing in it is tried twice. */
+export class Connection {
+  /** Resolves with why it ended; never rejects. */
+  readonly ended: Promise<string>;
+  private readonly running = new Set<string[]>();
+
+  private constructor(
+    private readonly client: Client,
+    private readonly transport: OpenedTransport,
+  ) {
+    this.ended = new Promise((resolve) => {
+      client.onclose = () => resolve(transport.whyEnded());
+    });
+  }
+
+  /** Throws what hinders it, with nothing left running. */
+  static async open(transport: OpenedTransport, onToolsChanged: () => void, signal: AbortSignal): Promise<Connection> {
+    const client = new Client(
+      { name: 'perdure', version },
+      // Roots and sampling are not offered; a question for people is taken, and declined in good order.
+      { capabilities: { elicitation: { form: {} } } },
+    );
+    const connection = new Connection(client, transport);
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      for (const declined of connection.running) declined.push(params.message);
+      return { action: 'decline' };
+    });
+    client.setNotificationHandler(ToolListChangedNotificationSchema, onToolsChanged);
+    try {
+      await untilAborted(client.connect(transport.transport, { signal }), signal);
+      return connection;
+    } catch (error) {
+      const why = transport.whyEnded(error);
+      await connection.close();
+      throw new CallBroken('not-sent', why, { cause: error });
+    }
+  }
+
+  get protocolVersion(): string | null {
+    return this.transport.protocolVersion() ?? null;
+  }
+
+  get software(): string | null {
+    const info = this.client.getServerVersion();
+    return info === undefined ? null : `${info.name} ${info.version}`;
+  }
+
+  get instructions(): string | null {
+    return this.client.getInstructions() ?? null;
+  }
+
+  /** Throws CallBroken. */
+  async listTools(signal: AbortSignal): Promise<readonly unknown[]> {
+    if (this.client.getServerCapabilities()?.tools === undefined) return [];
+    const tools: unknown[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES && tools.length < MOST_LISTED; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const read = await this.request(() =>
+        this.client.request({ method: 'tools/list', params }, toolPage, { signal }),
+      );
+      tools.push(...read.tools);
+      cursor = read.nextCursor;
+      // A server that leads in a circle has said all that it has to say.
+      if (cursor === undefined || seen.has(cursor)) break;
+      seen.add(cursor);
+    }
+    return tools.slice(0, MOST_LISTED);
+  }
+
+  /** Throws CallBroken, and what the signal is aborted with. */
+  async callTool(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallAnswer> {
+    const declined: string[] = [];
+    this.running.add(declined);
+    try {
+      const { signal, timeoutMs: timeout, maxTimeoutMs: maxTotalTimeout } = options;
+      // Progress shows that the server lives; there is nobody to tell it to.
+      const limits = { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
+      const _meta = { 'perdure/idempotency-key': options.idempotencyKey };
+      const params = { name, arguments: input, _meta };
+      const call = { method: 'tools/call', params } as const;
+      const result = await this.request(() => this.client.request(call, CallToolResultSchema, limits), signal);
+      return { result, declined };
+    } finally {
+      this.running.delete(declined);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.transport.close(() => this.client.close());
+  }
+
+  private async request<Result>(send: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    try {
+      return await send();
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw this.broken(error);
+    }
+  }
+
+  private broken(error: unknown): CallBroken {
+    const options = { cause: error };
+    if (error instanceof NotSent) return new CallBroken('not-sent', error.message, options);
+    if (error instanceof McpError) {
+      if (error.code === (ErrorCode.ConnectionClosed as number)) {
+        return new CallBroken('lost', this.transport.whyEnded(), options);
+      }
+      if (error.code === (ErrorCode.RequestTimeout as number)) return new CallBroken('timed-out', 'no answer', options);
+      return new CallBroken('refused', error.message, options);
+    }
+    const isRefused = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 && (error.code ?? 0) < 500;
+    return new CallBroken(isRefused ? 'refused' : 'lost', this.transport.whyEnded(error), options);
+  }
+}
+
+/** A connection attempt hangs as long as it likes; nobody waits for it that long. */
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
+}
