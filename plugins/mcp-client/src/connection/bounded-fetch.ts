@@ -72,19 +72,26 @@ function bounded(
     }
     return true;
   };
+  let isLeft = false;
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
         const { value, done } = await reader.read();
+        if (isLeft) return;
         if (done) return controller.close();
         if (!fits(value)) throw new Error(`its answer is larger than ${longest} bytes`);
         controller.enqueue(value);
       } catch (error) {
+        if (isLeft) return;
         await reader.cancel().catch(() => undefined);
         controller.error(error);
         onBroken(error instanceof Error ? error.message : 'its answer broke off');
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    // Whoever does not want the rest is not told of its end.
+    cancel: (reason) => {
+      isLeft = true;
+      return reader.cancel(reason);
+    },
   });
 }
