@@ -12,6 +12,7 @@ export { replaySession } from './replay/replay.js';
 export type { ReplayDifference, ReplayReport } from './replay/replay.js';
 export { parseAnchor, takeAnchor, verifySession } from './replay/verify.js';
 export type { Anchor, VerifiedChain } from './replay/verify.js';
+export { secretsOf } from './secrets/secrets-port.js';
 export { sessionSnapshot } from './session/session-views.js';
 export { loadSession } from './session/session-loader.js';
 export type { FoldedSession } from './session/session-loader.js';

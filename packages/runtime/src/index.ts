@@ -80,6 +80,8 @@ export {
 export type { Logger, Plugin, PluginLike, SlashCommand } from '@perdure/plugin-api';
 
 // The default plugins and their neighbours, to configure or to use alone.
+export { checkMcpServer, inspectServer, mcpClient } from '@perdure/mcp-client';
+export type { McpOptions } from '@perdure/mcp-client';
 export { modelOpenAiCompatible, openAiCompatibleModel } from '@perdure/model-openai-compatible';
 export type { OpenAiCompatibleModelOptions } from '@perdure/model-openai-compatible';
 export { approvalPolicy, policyApproval } from '@perdure/policy-approval';

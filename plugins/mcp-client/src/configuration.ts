@@ -32,7 +32,7 @@ const options = {
   maxMessageBytes: amount
     .min(64 * 1024)
     .max(256 * MEBIBYTE)
-    .default(32 * MEBIBYTE),
+    .default(16 * MEBIBYTE),
 };
 
 const stdio = z.strictObject({

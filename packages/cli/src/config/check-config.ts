@@ -53,6 +53,8 @@ const data = {
     .optional(),
   // Its members are the plugin's, which checks them when it is set up.
   shell: z.record(name, z.unknown()).optional(),
+  // The servers are checked where they are used, so that one that is wrong can be taken out again.
+  mcp: z.strictObject({ servers: z.record(name, z.unknown()).optional() }).optional(),
   approvals: z
     .strictObject({
       mode: z.enum(['ask', 'wait', 'deny']).optional(),

@@ -1,6 +1,6 @@
 import type { AgentOptions } from '@perdure/plugin-api';
 import type { PluginLike } from '@perdure/plugin-api';
-import type { ApprovalOptions, PermissionRules, ShellOptions } from '@perdure/runtime';
+import type { ApprovalOptions, McpOptions, PermissionRules, ShellOptions } from '@perdure/runtime';
 
 /** What `perdure.config.ts`, `.mjs` or `.json` says. In JSON there are no instances, tools or secrets. */
 export interface PerdureConfig {
@@ -11,6 +11,8 @@ export interface PerdureConfig {
   readonly permissions?: PermissionRules;
   /** How commands are run; see `@perdure/tools-shell`. In the sandbox where there is one, when absent. */
   readonly shell?: ShellOptions;
+  /** MCP servers whose tools the agent has; see `@perdure/mcp-client`. */
+  readonly mcp?: McpOptions;
   /** What becomes of calls that the rules leave open. */
   readonly approvals?: ApprovalsConfig;
   /** Values that models, facts, streams and logs must never see, by the name they are referred to by. */

@@ -1,6 +1,7 @@
 import {
   createRuntime,
   includesPlugin,
+  mcpClient,
   policyBudget,
   providedTokens,
   toolsShell,
@@ -18,6 +19,7 @@ import {
   SNAPSHOT_STORE,
   type PluginLike,
 } from '@perdure/plugin-api';
+import type { PerdureConfig } from '../config/perdure-config.js';
 import type { Settings } from '../config/settings.js';
 import type { ScreenLogger } from '../terminal/screen-logger.js';
 
@@ -41,7 +43,7 @@ export async function openRuntime(
   // A budget that was set in one process is kept by all; a configuration may bring it with prices.
   const hasBudget = (await providedTokens(plugins, pluginRoot)).has(BUDGET_GUARDS.name);
   const runtime = await createRuntime({
-    plugins: [...(hasBudget ? [] : [policyBudget]), ...plugins, ...added],
+    plugins: [...(hasBudget ? [] : [policyBudget]), ...mcpOf(config.mcp), ...plugins, ...added],
     pluginRoot,
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.
@@ -54,6 +56,11 @@ export async function openRuntime(
   });
   await logger.release();
   return runtime;
+}
+
+/** Who has no servers does without the plugin. */
+function mcpOf(mcp: PerdureConfig['mcp']): readonly PluginLike[] {
+  return mcp === undefined ? [] : [{ plugin: mcpClient, config: mcp }];
 }
 
 /** A shell of the configured plugins is configured there. Throws PERDURE_CONFIGURATION for a flag about it. */
@@ -72,7 +79,7 @@ export async function openStore(settings: Settings, logger: ScreenLogger): Promi
     const provided = await providedTokens([plugin], pluginRoot);
     if (STORE_TOKENS.some(({ name }) => provided.has(name))) plugins.push(plugin);
   }
-  const { secrets: _, ...config } = settings.config;
+  const { secrets: _secrets, mcp: _mcp, ...config } = settings.config;
   return openRuntime(
     { ...settings, plugins, config, permissions: undefined, shell: 'off', shellFlag: undefined },
     logger,

@@ -124,10 +124,11 @@ export class RuntimeAgent implements Agent {
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
     const unopened = { agentId: this.id, sessionId, tenant: key.tenant ?? null, parent: null, workspace: undefined };
-    const current = withSessionTools(this.current(), this.home(key)?.scope() ?? unopened);
-    const others = governance.map((other) => new AgentView({ ...current.parts, ...other }));
+    const { parts } = this.current();
+    const scope = this.home(key)?.scope() ?? unopened;
+    const viewOf = (other: Governance): AgentView => withSessionTools(new AgentView({ ...parts, ...other }), scope);
     const beginning = await beginningOf(recorded[0], store, facts, openBefore(this.services));
-    return replaySession(recorded, facts, [current, ...others], env, redaction, beginning);
+    return replaySession(recorded, facts, [viewOf({}), ...governance.map(viewOf)], env, redaction, beginning);
   }
 
   /** Where a session of this agent is in this process, if anyone asked for it. */

@@ -1,7 +1,16 @@
 import { REDACTORS, type Secrets } from '@perdure/plugin-api';
 import type { Container } from '../host/container.js';
 import { Redaction } from './redaction.js';
-import type { SecretRegistry } from './secret-registry.js';
+import { SecretRegistry } from './secret-registry.js';
+
+/** Secrets on their own, for what runs without a runtime. Throws PERDURE_CONFIGURATION. */
+export function secretsOf(values: Readonly<Record<string, string>> = {}): Secrets {
+  const secrets = new SecretRegistry(values);
+  return {
+    resolve: (text, user) => secrets.resolveText(text, user),
+    redact: (text) => secrets.redactText(text),
+  };
+}
 
 /** The secrets as plugins reach them. Detectors count from when their plugins are set up. */
 export function secretsPort(secrets: SecretRegistry, container: Container): Secrets {

@@ -38,6 +38,8 @@ export interface McpServerOptions {
   /** Milliseconds of silence that a call may have, and that it may take all in all. */
   readonly timeoutMs?: number | undefined;
   readonly maxTimeoutMs?: number | undefined;
+  /** Bytes of the longest message of the server that is read; 16 MiB when absent. */
+  readonly maxMessageBytes?: number | undefined;
 }
 
 /** Servers that a plugin package brings to all sessions. The host's configuration goes before it, name by name. */
