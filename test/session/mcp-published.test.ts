@@ -46,7 +46,9 @@ test('published servers work through a session: everything over both transports,
   expect(await outputOf(session, 'mcp__all__get-resource-links', { count: 2 })).toMatchObject({
     content: [{ type: 'text' }, { type: 'resource-link' }, { type: 'resource-link' }],
   });
-  expect(await outputOf(session, 'mcp__all__trigger-long-running-operation', { duration: 0.3, steps: 3 })).toContain('3');
+  expect(await outputOf(session, 'mcp__all__trigger-long-running-operation', { duration: 0.3, steps: 3 })).toContain(
+    '3',
+  );
   expect(await session.send('go')).toMatchObject({ status: 'completed', text: 'done' });
   expect(JSON.stringify(node.model.calls.at(1))).toContain('read me');
   expect(readFileSync(write.path, 'utf8')).toBe('written');

@@ -29,12 +29,12 @@ export function isHostilePattern(pattern: string): boolean {
     } else if (sign === '|') {
       mark(groups);
     } else {
-      const repetition = /^(?:[*+]|\{\d*,\}|\{(\d*),?(\d+)\})/.exec(pattern.slice(at));
+      const repetition = /^(?:[*+]|\{\d*,\}|\{(?:\d*,)?(\d+)\})/.exec(pattern.slice(at));
       if (repetition === null) {
         last = false;
         continue;
       }
-      const isLong = repetition[2] === undefined || Number(repetition[2]) > 1_000;
+      const isLong = repetition[1] === undefined || Number(repetition[1]) > 1_000;
       if (last) return true;
       if (isLong && (repetitions += 1) > MOST_REPETITIONS) return true;
       mark(groups);

@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startModelServer, type ModelServer } from '@perdure/testing';
+import { bundle } from '../fixtures/bundle.js';
+import { CliPlace } from './cli-process.js';
+
+let model: ModelServer;
+let place: CliPlace;
+let command: readonly string[];
+beforeAll(async () => {
+  const server = await bundle(new URL('../fixtures/mcp-server.fixture.ts', import.meta.url));
+  place = (await CliPlace.builder())();
+  mkdirSync(place.path('served'));
+  command = [process.execPath, server, 'stdio', place.path('served')];
+  const call = { calls: [{ name: 'mcp__notes__count', input: {} }] };
+  model = await startModelServer({
+    script: { rules: [{ when: { toolResults: 0 }, answer: call }, { answer: { text: 'Done.' } }] },
+  });
+  place.write('workspace/perdure.config.json', JSON.stringify({ baseUrl: model.url, modelId: 'm' }));
+}, 60_000);
+afterAll(async () => {
+  await model.close();
+  place.remove();
+});
+
+test('servers are added, looked at, used and removed', { timeout: 60_000 }, async () => {
+  const added = await place.run(['mcp', 'add', 'notes', '--variable', 'TOPIC=weather', '--', ...command]);
+  expect(added).toMatchObject({ code: 0, out: expect.stringContaining('added notes') });
+  expect(await place.run(['mcp', 'add', 'gone', '--url', 'http://127.0.0.1:9/mcp'])).toMatchObject({ code: 0 });
+  const config = JSON.parse(readFileSync(place.path('workspace/perdure.config.json'), 'utf8')) as object;
+  expect(config).toMatchObject({ modelId: 'm', mcp: { servers: { notes: { variables: { TOPIC: 'weather' } } } } });
+
+  const listed = await place.run(['mcp', 'list']);
+  expect(listed.out).toMatch(/^notes +stdio +none +.*stdio.*\ngone +http +none +http:\/\/127\.0\.0\.1:9\/mcp$/m);
+  expect(listed.out).not.toContain('weather');
+  const checked = await place.run(['mcp', 'doctor']);
+  expect(checked.code).toBe(1);
+  expect(checked.out).toMatch(/^ok +notes +protocol 2025-11-25, fixture 1, 11 tools$/m);
+  expect(checked.out).toMatch(/^fail +gone +.*cannot be reached/m);
+  expect(await place.run(['mcp', 'remove', 'gone'])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await place.run(['mcp', 'doctor', 'notes', '--json'])).out)).toMatchObject([
+    { name: 'notes', state: 'ready', reason: null },
+  ]);
+
+  const ran = await place.run(['run', 'go', '--allow', 'mcp__notes__count']);
+  expect(ran).toMatchObject({ code: 0, out: expect.stringContaining('Done.') });
+  expect(readFileSync(place.path('served/calls.log'), 'utf8')).toMatch(/^count$/m);
+  const session = /^session (\S+)/m.exec(ran.error)?.[1] ?? '';
+  const replayed = await place.run(['sessions', 'replay', session, '--verify', '--allow', 'mcp__notes__count']);
+  expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('no difference') });
+});
+
+test('what is no server is refused, and nothing is written', { timeout: 60_000 }, async () => {
+  const before = readFileSync(place.path('workspace/perdure.config.json'), 'utf8');
+  for (const [args, field] of [
+    [['add', 'a__b', '--', 'x'], 'mcp.servers.a__b'],
+    [['add', 'a', '--url', 'ftp://x'], 'mcp.servers.a.url'],
+    [['add', 'a'], 'mcp.servers.a'],
+    [['remove', 'nobody'], 'mcp.servers.nobody'],
+    [['doctor', 'nobody'], 'mcp.servers.nobody'],
+  ] as const) {
+    const refused = await place.run(['mcp', ...args]);
+    expect(refused.code).toBe(2);
+    expect(refused.error).toContain(`"${field}"`);
+  }
+  expect(readFileSync(place.path('workspace/perdure.config.json'), 'utf8')).toBe(before);
+  const code = place.write('code/perdure.config.mjs', 'export default {};');
+  const refused = await place.run(['mcp', 'add', 'a', '--config', code, '--', 'x']);
+  expect(refused).toMatchObject({ code: 2, error: expect.stringContaining('is code') });
+});
