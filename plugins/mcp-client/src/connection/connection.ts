@@ -44,7 +44,8 @@ export class Connection {
     private readonly transport: OpenedTransport,
   ) {
     this.ended = new Promise((resolve) => {
-      client.onclose = () => resolve(transport.whyEnded());
+      // The library's objects are no event targets.
+      Object.assign(client, { onclose: () => resolve(transport.whyEnded()) });
     });
   }
 
@@ -112,8 +113,8 @@ export class Connection {
       const { signal, timeoutMs: timeout, maxTimeoutMs: maxTotalTimeout } = options;
       // Progress shows that the server lives; there is nobody to tell it to.
       const limits = { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
-      const _meta = { 'perdure/idempotency-key': options.idempotencyKey };
-      const params = { name, arguments: input, _meta };
+      const meta = { 'perdure/idempotency-key': options.idempotencyKey };
+      const params = { name, arguments: input, ['_meta']: meta };
       const call = { method: 'tools/call', params } as const;
       const result = await this.request(() => this.client.request(call, CallToolResultSchema, limits), signal);
       return { result, declined };

@@ -93,7 +93,7 @@ export class McpServer {
       return await this.tried(call, true);
     } finally {
       this.calls -= 1;
-      this.endIfLeft();
+      void this.endIfLeft();
     }
   }
 
