@@ -4,7 +4,7 @@ import { z } from 'zod';
 const MEBIBYTE = 1024 * 1024;
 const SECOND = 1_000;
 
-/** Names of variables that hold secrets by all custom: their values are registered as secrets and given by reference. */
+/** Names of variables that hold secrets by all custom: their values are registered and given by reference. */
 const SECRET_NAME = /TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_AUTH$|^SSH_AUTH/i;
 
 const text = z.string().regex(/^[^\0]*$/, 'must not contain a NUL character');

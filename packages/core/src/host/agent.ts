@@ -182,12 +182,12 @@ export class RuntimeAgent implements Agent {
 
   private compile(): AgentView {
     const { container } = this.services;
+    const provided = Array.from(this.sets.values(), (set) => set.contributions).flat();
+    const own = <Port>({ key }: Token<Port>): readonly Port[] =>
+      provided.filter(({ token }) => token.key === key).map(({ value }) => value as Port);
     const many = <Port>(token: Token<Port, 'many'>): readonly Port[] => [
       ...(container.get(token) as readonly Port[]),
-      ...Array.from(this.sets.values(), (set) => set.contributions)
-        .flat()
-        .filter((provided) => provided.token.key === token.key)
-        .map((provided) => provided.value as Port),
+      ...own(token),
     ];
     const models = new Map<string, LanguageModel>(this.config.models);
     for (const source of many(MODELS)) {
@@ -202,7 +202,7 @@ export class RuntimeAgent implements Agent {
       tools: this.options.tools ?? {},
       toolSources: many(TOOLS),
       sessionTools: many(SESSION_TOOLS),
-      mcpServers: this.own(MCP_SERVERS) ?? container.find(MCP_SERVERS),
+      mcpServers: own(MCP_SERVERS)[0] ?? container.find(MCP_SERVERS),
       systemBlocks: many(SYSTEM_BLOCKS),
       gates: many(GATES),
       hooks: many(HOOKS),
@@ -217,12 +217,6 @@ export class RuntimeAgent implements Agent {
       lanes: this.config.lanes,
       limits: this.config.limits,
     });
-  }
-
-  /** What a plugin of this agent alone provides. */
-  private own<Port>(token: Token<Port, 'one'>): Port | undefined {
-    const provided = Array.from(this.sets.values(), (set) => set.contributions).flat();
-    return provided.find((each) => each.token.key === token.key)?.value as Port | undefined;
   }
 
   private async create(options: SessionOptions): Promise<Session> {

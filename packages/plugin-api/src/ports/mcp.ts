@@ -25,11 +25,11 @@ export interface McpServerOptions {
   /** `false`: the server is named and not used. */
   readonly enabled?: boolean | undefined;
   /**
-   * What is believed of the hints that the server gives about its tools. `none`: whatever it says, a call that broke off
-   * is never repeated. `hints`: what it calls read-only or idempotent is taken as that.
+   * What is believed of the hints that the server gives about its tools. `none`: whatever it says, a call that broke
+   * off is never repeated. `hints`: what it calls read-only or idempotent is taken as that.
    */
   readonly trust?: 'none' | 'hints' | undefined;
-  /** Which calls a person must agree to, whatever the rules say; those that the server calls destructive when absent. */
+  /** Calls a person must agree to, whatever the rules say; those that the server calls destructive when absent. */
   readonly confirm?: 'destructive' | 'always' | 'never' | undefined;
   /** The server's names of the tools that are used; all of them when absent. */
   readonly tools?: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 /**
- * Why a request has no answer: it never reached the server; it did, or may have, and the answer is lost; nothing came in
- * time; or the server refused it.
+ * Why a request has no answer: it never reached the server; it did, or may have, and the answer is lost; nothing came
+ * in time; or the server refused it.
  */
 export type Breakage = 'not-sent' | 'lost' | 'timed-out' | 'refused';
 

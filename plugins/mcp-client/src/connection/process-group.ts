@@ -18,7 +18,7 @@ export function watchGroup({ pid }: ChildProcess): void {
   });
 }
 
-/** Ends a program and all that it started: asked first, by the end of its input and by a signal, then without asking. */
+/** Ends a program and all that it started: asked first, by the end of its input and a signal, then without asking. */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined) return;

@@ -21,16 +21,14 @@ const STDERR_CHARACTERS = 2_048;
 const TOO_LARGE = -32_001;
 
 /**
- * Talks to a program by lines. The program leads a group of processes that ends as a whole, sees only the variables that
- * it is given, and may say on its output what is no message: that is counted and passed over.
+ * Talks to a program by lines. The program leads a group of processes that ends as a whole, sees only the variables
+ * that it is given, and may say on its output what is no message: that is passed over.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport['onmessage']>;
   protocolVersion: string | undefined;
-  /** Lines of the output that were no messages. */
-  noise = 0;
   private child: ChildProcess | undefined;
   private said = '';
   private isClosed = false;
@@ -113,17 +111,13 @@ export class StdioTransport implements Transport {
     if (!('text' in line)) return this.refuse(line);
     if (line.text.trim() === '') return;
     const message = parse(line.text);
-    if (message === undefined) this.noise += 1;
-    else this.onmessage?.(message);
+    if (message !== undefined) this.onmessage?.(message);
   }
 
   /** Whoever waits for an answer that is too large is told, instead of left waiting. */
   private refuse(line: Exclude<ReadLine, { readonly text: string }>): void {
     const id = answeredId(line);
-    if (id === undefined) {
-      this.noise += 1;
-      return;
-    }
+    if (id === undefined) return;
     const message = `its answer of ${line.bytes} bytes is larger than ${this.program.maxMessageBytes}`;
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: TOO_LARGE, message } });
   }

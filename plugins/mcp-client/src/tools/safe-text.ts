@@ -2,8 +2,14 @@
  * What could hide in a text of an untrusted server, but for tabs and line ends: control characters, signs that turn the
  * direction of writing, signs without width, and tags that models read and people do not see.
  */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{fe00}-\u{fe0f}]|[\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN = new RegExp(
+  [
+    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f\\u2028-\\u202e]',
+    '[\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb]',
+    '[\\u{e0000}-\\u{e0fff}]',
+  ].join('|'),
+  'gu',
+);
 
 /** Half a surrogate pair. */
 const HALF = /\p{Surrogate}/gu;

@@ -5,8 +5,8 @@ const LONGEST = 64;
 const HASH_DIGITS = 8;
 
 /**
- * The names of a server's tools as models call them. A tool whose own name fits has the plain one; one whose name had to
- * be changed carries a digest of it, so that no two meet and no tool's name depends on which others there are.
+ * The names of a server's tools as models call them. A tool whose own name fits has the plain one; one whose name had
+ * to be changed carries a digest of it, so that no two meet and no tool's name depends on which others there are.
  */
 export function toolName(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;
