@@ -17,6 +17,8 @@ describe('a server that is killed [P3]', () => {
     const session = await node.agent.sessions.create();
     expect(await outputOf(session, 'mcp__s__count')).toBe('fixture: count');
     process.kill(place.pid('server'), 'SIGKILL');
+    // Until its end is noticed nobody can tell whether it still takes what is written to it.
+    while ((await session.mcp.list())[0]?.state === 'ready') await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await outputOf(session, 'mcp__s__count')).toBe('fixture: count');
     expect(place.log()).toEqual(['initialize 2025-11-25', 'count', 'initialize 2025-11-25', 'count']);
   });
