@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ToolContext, Tools } from '@perdure/plugin-api';
+import { withFiles, type ToolContext, type Tools } from '@perdure/plugin-api';
+import { PNG } from '../fixtures/image.js';
 
 /** Tools whose effects are files of the workspace; every start is a line of `log`. */
 export function scenarioTools(workspace: string, log: string): Tools {
@@ -63,6 +64,11 @@ export function scenarioTools(workspace: string, log: string): Tools {
       inputSchema,
       effect: 'read',
       execute: () => 'many words '.repeat(200),
+    },
+    camera: {
+      inputSchema,
+      effect: 'read',
+      execute: ({ key }: { key: string }) => withFiles({ taken: key }, [{ bytes: PNG, filename: `${key}.png` }]),
     },
     several: {
       inputSchema,

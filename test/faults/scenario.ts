@@ -2,6 +2,7 @@ import type { Script } from '@perdure/testing';
 import type { Answers } from '@perdure/events';
 import type { Agent, Session } from '@perdure/plugin-api';
 import { forking } from './fork-scenario.js';
+import { checkFiles, files } from './attachments-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -108,12 +109,15 @@ const stopping: Scenario = {
   },
 };
 
-/** A hook that is asked, a budget that warns and refuses, another session that calls, and a wish to leave the node. */
+/**
+ * A hook that is asked, a budget that warns and refuses, another session that calls, and a wish to leave the node. The
+ * tool gives an image.
+ */
 const governed: Scenario = {
   name: 'budgets, hooks and the cluster',
   script: {
     rules: [
-      { when: { userTextContains: 'spend', toolResults: 0 }, answer: { calls: [call('peek', 'i')] } },
+      { when: { userTextContains: 'spend', toolResults: 0 }, answer: { calls: [call('camera', 'i')] } },
       { answer: { text: 'spent' } },
     ],
   },
@@ -137,6 +141,7 @@ const governed: Scenario = {
     const again = await session.resume();
     await again?.finished;
     await last.finished;
+    await checkFiles(session, 2);
   },
 };
 
@@ -201,18 +206,19 @@ const nested: Scenario = {
   },
 };
 
-/** A run that the host named, and a command that changes what models see. */
+/** A run that the host named and that begins with files, and a command that changes what models see. */
 const commanded: Scenario = {
   name: 'commands and named runs',
   script: { rules: [{ answer: { text: 'well', deltas: 2 } }] },
   async drive(session) {
-    const first = await session.prompt({ query: 'go', runId: 'run-1' });
+    const first = await session.prompt({ query: 'go', runId: 'run-1', attachments: files });
     await session.resume();
     await first.finished;
     await session.send({ query: '/clear', promptId: 'c-1' });
     const last = await session.prompt({ query: 'and last', runId: 'run-2' });
     await session.resume();
     await last.finished;
+    await checkFiles(session, 2);
   },
 };
 

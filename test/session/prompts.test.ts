@@ -80,7 +80,7 @@ describe('prompts', () => {
     [{ query: [] }, 'query'],
     [{ query: 5 as unknown as string }, 'query'],
     [{ query: [{ type: 'text' }] as unknown as string }, 'query.0.text'],
-    [{ query: 'x', attachments: [{ type: 'file' }] as never }, 'attachments.0.mediaType'],
+    [{ query: 'x', attachments: [{ type: 'file' }] as never }, 'attachments[0].mediaType'],
     [{ query: 'x', promptId: '' }, 'promptId'],
     [{ query: 'x', whenBusy: 'maybe' as never }, 'whenBusy'],
     [{ query: 'x', runId: '' }, 'runId'],

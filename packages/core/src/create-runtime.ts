@@ -19,6 +19,7 @@ import {
   type SessionPage,
 } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
+import { ByteCache } from './files/byte-cache.js';
 import { RuntimeAgent } from './host/agent.js';
 import { resolveAgentOptions } from './host/agent-options.js';
 import { Container } from './host/container.js';
@@ -92,6 +93,7 @@ function resolveServices(
     logger,
     store,
     artifacts: container.find(ARTIFACT_STORE),
+    artifactCache: new ByteCache(),
     projections: container.find(PROJECTION_STORE),
     snapshots: container.find(SNAPSHOT_STORE),
     workspaces: container.find(WORKSPACES),

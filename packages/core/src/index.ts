@@ -6,6 +6,7 @@ export { loadPlugins, readManifest } from './host/load-plugins.js';
 export type { ConfiguredPlugin, PluginManifest } from './host/load-plugins.js';
 export { resolveRuntimeOptions } from './host/runtime-options.js';
 export type { ModelPrice, RuntimeConfig, RuntimeOptions } from './host/runtime-options.js';
+export { listArtifacts } from './project/list-artifacts.js';
 export type { SessionListFilter } from './project/session-list.js';
 export { outcomeHash, stateHash } from './replay/hashes.js';
 export { replaySession } from './replay/replay.js';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { jsonValue } from './json.js';
-import { artifactReference } from './parts.js';
+import { artifactReference, filePart, type ArtifactReference, type FilePart } from './parts.js';
+import { present } from './wire.js';
 import { failure } from './run.js';
 
 /**
@@ -117,6 +118,8 @@ export const toolCallSettled = defineEvent({
     output: jsonValue.exactOptional(),
     /** The whole output, when only an excerpt of it is in `output`. */
     artifact: artifactReference.exactOptional(),
+    /** Files that the tool gave beside its output. One that could not be kept names no artifact. */
+    files: z.array(filePart).exactOptional(),
     failure: failure.exactOptional(),
     startedAt: z.int().exactOptional(),
     endedAt: z.int(),
@@ -129,8 +132,21 @@ export const toolCallSettled = defineEvent({
       status: fact.status,
       output: fact.output ?? fact.failure?.message ?? null,
       exit_code: fact.status === 'completed' ? 0 : 1,
-      metadata: fact.artifact === undefined ? undefined : { artifact: fact.artifact },
+      metadata: metadataOf(fact),
       error_kind: fact.failure === undefined ? undefined : { type: fact.failure.code, message: fact.failure.message },
     }),
   },
 });
+
+function metadataOf({ artifact, files }: { readonly artifact?: ArtifactReference; readonly files?: FilePart[] }) {
+  if (artifact === undefined && files === undefined) return undefined;
+  const given = files?.map((file) =>
+    present({
+      media_type: file.mediaType,
+      filename: file.filename,
+      digest: file.artifact?.digest,
+      bytes: file.artifact?.bytes,
+    }),
+  );
+  return present({ artifact, files: given });
+}

@@ -32,6 +32,7 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   SessionCreated: [{ parent: 'a', root: 'b' }],
   SessionForked: [{ parent: 'a', root: 'b' }],
   ToolCallDecided: [{ decision: 'allow', gates: [] }],
+  ToolCallSettled: [{ files: [{ type: 'file', mediaType: 'image/png' }] }],
 };
 
 function payloads(type: AnyType): readonly unknown[] {

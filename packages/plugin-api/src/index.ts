@@ -92,6 +92,8 @@ export type { SessionScope, SessionToolSource } from './ports/session-tools.js';
 export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
 export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
 export { noCalls } from './ports/tool.js';
+export { filesOf, isTextType, READ_ARTIFACT, withFiles } from './ports/tool-file.js';
+export type { NewFile, SessionArtifacts, ToolFile } from './ports/tool-file.js';
 export type { Reconciliation, ScopedInvoker, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
 export type { Workspaces } from './ports/workspace.js';
 export type {
@@ -111,6 +113,13 @@ export type {
   SessionTree,
   Sessions,
 } from './session/agent.js';
+export type {
+  Attachment,
+  BytesAttachment,
+  FileOptions,
+  KnownAttachment,
+  PathAttachment,
+} from './session/attachment.js';
 export type {
   BudgetThresholdEvent,
   ClusterEvent,

@@ -65,12 +65,12 @@ describe('the default plugins', () => {
 
   test('each leaves its place to a plugin of the host', async () => {
     const all = await createRuntime({ storePath: newPath(), logger: silent });
-    const stores = ['store-sqlite', 'tools-files'];
+    const stores = ['store-sqlite', 'tools-files', 'tools-artifacts'];
     const shell = ['sandbox-bubblewrap', 'tools-shell'];
     expect(names(all)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell]);
     await all.dispose();
     const own = await createRuntime({ plugins: [denying, storeMemory], logger: silent });
-    expect(names(own)).toEqual(['tools-files', 'policy-approval', ...shell, 'denying', 'store-memory']);
+    expect(names(own)).toEqual([...stores.slice(1), 'policy-approval', ...shell, 'denying', 'store-memory']);
     await own.dispose();
     const more = await createRuntime({
       storePath: newPath(),
@@ -90,7 +90,7 @@ describe('the default plugins', () => {
 
   test('are left out when their option is off', async () => {
     const runtime = await createRuntime({ storePath: newPath(), logger: silent, approvals: 'off', shell: 'off' });
-    expect(names(runtime)).toEqual(['store-sqlite', 'tools-files', 'policy-permission']);
+    expect(names(runtime)).toEqual(['store-sqlite', 'tools-files', 'tools-artifacts', 'policy-permission']);
     await runtime.dispose();
   });
 

@@ -3,6 +3,7 @@ import { policyApproval } from '@perdure/policy-approval';
 import { policyPermission } from '@perdure/policy-permission';
 import { sandboxBubblewrap } from '@perdure/sandbox-bubblewrap';
 import { storeSqlite } from '@perdure/store-sqlite';
+import { toolsArtifacts } from '@perdure/tools-artifacts';
 import { toolsFiles } from '@perdure/tools-files';
 import { toolsShell } from '@perdure/tools-shell';
 import { includesPlugin } from './includes-plugin.js';
@@ -13,6 +14,7 @@ import { storeFiles } from './store-files.js';
 export const defaultPlugins: readonly Plugin[] = [
   storeSqlite,
   toolsFiles,
+  toolsArtifacts,
   policyPermission,
   policyApproval,
   sandboxBubblewrap,

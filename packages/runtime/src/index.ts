@@ -94,6 +94,7 @@ export { createBubblewrapSandbox, sandboxBubblewrap } from '@perdure/sandbox-bub
 export { storeMemory } from '@perdure/store-memory';
 export { defaultDriver, defaultPath as defaultStorePath, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
 export type { SqliteStores, SqliteStoresOptions } from '@perdure/store-sqlite';
+export { toolsArtifacts } from '@perdure/tools-artifacts';
 export { fileTools, toolsFiles } from '@perdure/tools-files';
 export { toolsShell } from '@perdure/tools-shell';
 export type { ShellOptions } from '@perdure/tools-shell';

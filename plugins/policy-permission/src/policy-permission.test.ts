@@ -23,7 +23,7 @@ describe('the plugin', () => {
     expect(plugin).toBe(policyPermission);
     const policy = await setUp(undefined);
     expect(policy.id).toBe('policy-permission');
-    const usual = createPermissionPolicy({ allow: ['grep', 'find', 'list', 'read'], default: 'ask' });
+    const usual = createPermissionPolicy({ allow: ['read_artifact', 'grep', 'find', 'list', 'read'], default: 'ask' });
     expect(policy.digest).toBe(usual.digest);
   });
 

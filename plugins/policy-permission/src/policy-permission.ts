@@ -5,7 +5,7 @@ import { version } from './version.js';
 
 const config = z.strictObject({
   /** Calls that need nobody's permission. */
-  allow: z.array(z.string()).default(['read', 'list', 'find', 'grep']),
+  allow: z.array(z.string()).default(['read', 'list', 'find', 'grep', 'read_artifact']),
   /** Calls that are never made. */
   deny: z.array(z.string()).default([]),
   /** Calls that a person is asked about, also when a rule allows them. */

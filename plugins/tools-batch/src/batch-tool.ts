@@ -1,4 +1,4 @@
-import { type Tool, type ToolContext, type ToolFailure } from '@perdure/plugin-api';
+import { withFiles, type Tool, type ToolContext, type ToolFailure } from '@perdure/plugin-api';
 import { batchInput, type BatchInput } from './batch-input.js';
 import { runBatch } from './run-batch.js';
 
@@ -15,11 +15,19 @@ export const batchTool: Tool = {
   permissionSubjects: ({ invocations }: BatchInput) => invocations.map(({ tool }) => tool),
   execute: async (input: BatchInput, { calls, abortSignal }: ToolContext) => {
     const report = await runBatch(input, calls, abortSignal);
-    if (report.status !== 'failed') return report;
+    // Files of its parts are shown as files of the whole.
+    if (report.status !== 'failed')
+      return withFiles(
+        report,
+        report.results.flatMap(({ files = [] }) => files),
+      );
     const failure: ToolFailure = {
       code: 'batch_failed',
       message: 'No invocation of the batch was completed.',
-      data: { results: report.results.map((result) => ({ ...result })), failed_indices: [...report.failed_indices] },
+      data: {
+        results: report.results.map(({ files: _, ...result }) => result),
+        failed_indices: [...report.failed_indices],
+      },
     };
     throw failure;
   },

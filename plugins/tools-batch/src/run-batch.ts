@@ -1,4 +1,4 @@
-import type { ArtifactReference, Failure, JsonValue, SettlementStatus } from '@perdure/events';
+import type { ArtifactReference, Failure, FilePart, JsonValue, SettlementStatus } from '@perdure/events';
 import type { ScopedInvoker } from '@perdure/plugin-api';
 import type { BatchInput, Invocation } from './batch-input.js';
 import { resolveReferences } from './reference.js';
@@ -18,6 +18,7 @@ export interface BatchResult {
   readonly status: SettlementStatus | 'skipped';
   readonly output?: JsonValue;
   readonly artifact?: ArtifactReference;
+  readonly files?: readonly FilePart[];
   readonly failure?: Failure;
 }
 
@@ -63,13 +64,14 @@ async function invoke(
     if (!(error instanceof ReferenceError)) throw error;
     return { id, tool, status: 'skipped', failure: { code: 'reference_missing', message: error.message } };
   }
-  const { status, output, artifact, failure } = await calls.call(tool, input);
+  const { status, output, artifact, files, failure } = await calls.call(tool, input);
   return {
     id,
     tool,
     status,
     ...(output === undefined ? {} : { output }),
     ...(artifact === undefined ? {} : { artifact }),
+    ...(files === undefined ? {} : { files }),
     ...(failure === undefined ? {} : { failure }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
-import { withApprovals, withModel, withOutput, withPlace, withRules } from './command-options.js';
+import { collect, withApprovals, withModel, withOutput, withPlace, withRules } from './command-options.js';
 import type { ResumeFlags } from './resume.js';
 import type { RunFlags } from './run.js';
 
@@ -12,6 +12,7 @@ export function addTurnCommands(program: Command, context: CliContext, finish: F
     .description('give the agent a prompt and show its turn; "-" reads the prompt from standard input')
     .option('-s, --session <id>', 'go on with a session, or make it under this id')
     .option('--budget <limits>', 'what the session and all below it may use: tokens=N,usd=N,calls=N,seconds=N')
+    .option('--attach <path>', 'a file that comes with the prompt; may be repeated', collect, [])
     .action(async (prompt: string, flags: RunFlags) => {
       const { runCommand } = await import('./run.js');
       finish(await runCommand(context, prompt, flags));

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { CliContext } from '../cli-context.js';
 import { agentOptions } from '../config/agent-options.js';
 import type { ModelFlags } from '../config/model-endpoint.js';
@@ -14,6 +15,7 @@ import { announceSession } from '../turn/turn-follower.js';
 export interface RunFlags extends PlaceFlags, RuleFlags, ModelFlags {
   readonly session?: string;
   readonly budget?: string;
+  readonly attach?: readonly string[];
 }
 
 /** `perdure run`: one prompt, shown until its turn ends. */
@@ -34,7 +36,9 @@ export async function runCommand(context: CliContext, prompt: string, flags: Run
     requireModel(runtime, options, (await session.info()).model);
     await announceSession(context, session);
     const following = follower(session, nextCommands(session.id, flags));
-    const stream = session.stream({ query });
+    // Paths are of the user, and not of the agent's workspace.
+    const attachments = (flags.attach ?? []).map((path) => resolve(path));
+    const stream = session.stream({ query, attachments });
     return following.follow({ events: stream, isEnd: () => false, finished: stream.finished });
   });
 }

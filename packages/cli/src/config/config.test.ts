@@ -86,7 +86,8 @@ describe('settings', () => {
     const bare = project({ x: '' });
     expect((await resolveSettings({ workspace: bare })).permissions).toBeUndefined();
     const added = await resolveSettings({ workspace: bare, allow: ['write(a)'], deny: ['read(b)'] });
-    expect(added.permissions).toEqual({ allow: ['read', 'list', 'find', 'grep', 'write(a)'], deny: ['read(b)'] });
+    const allow = ['read', 'list', 'find', 'grep', 'read_artifact', 'write(a)'];
+    expect(added.permissions).toEqual({ allow, deny: ['read(b)'] });
     const file = project({ 'perdure.config.json': '{"permissions":{"allow":["read"],"default":"deny"}}' });
     const both = await resolveSettings({ workspace: file, allow: ['write(a)'] });
     expect(both.permissions).toEqual({ allow: ['read', 'write(a)'], deny: [], default: 'deny' });

@@ -111,6 +111,7 @@ export class Composer {
   private request(system: SystemPrompt, tools: ToolSet, agent: AgentView): ModelRequest {
     const first: ModelMessage[] = system.text === '' ? [] : [{ role: 'system', content: system.text }];
     const { maxOutputTokens } = agent.parts.limits;
-    return { messages: this.history.messages(first), tools: tools.forModel, maxOutputTokens };
+    const { hasFiles } = this.history;
+    return { messages: this.history.messages(first), hasFiles, tools: tools.forModel, maxOutputTokens };
   }
 }

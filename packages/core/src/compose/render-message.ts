@@ -1,6 +1,7 @@
-import type { AnswerPart, UserPart } from '@perdure/events';
+import type { AnswerPart, FilePart, UserPart } from '@perdure/events';
 import { errorMessage, type Message, type ToolResultPart } from '@perdure/plugin-api';
 import type {
+  ModelArtifact,
   ModelFile,
   ModelMessage,
   ModelReasoning,
@@ -30,11 +31,11 @@ export function renderSummary(summary: string): ModelMessage {
   return { role: 'user', content: [{ type: 'text', text: `Summary of the conversation so far:\n\n${summary}` }] };
 }
 
-function renderUserPart(part: UserPart): ModelText | ModelFile {
+function renderUserPart(part: UserPart): ModelText | ModelFile | ModelArtifact {
   return part.type === 'text' ? withOptions({ type: 'text', text: part.text }, part) : renderFile(part);
 }
 
-function renderAnswerPart(part: AnswerPart): ModelText | ModelReasoning | ModelFile | ModelToolCall {
+function renderAnswerPart(part: AnswerPart): ModelText | ModelReasoning | ModelFile | ModelArtifact | ModelToolCall {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -48,11 +49,16 @@ function renderAnswerPart(part: AnswerPart): ModelText | ModelReasoning | ModelF
   }
 }
 
-function renderFile(part: Extract<UserPart, { type: 'file' }>): ModelFile {
-  const data = part.data ?? '';
+/** Bytes in the artifact store stay a reference until a model is called: a request is the same whatever they are. */
+function renderFile(part: FilePart): ModelFile | ModelArtifact {
+  const { data, artifact, mediaType } = part;
   const named = part.filename === undefined ? {} : { filename: part.filename };
+  if (data === undefined) {
+    const kept = artifact === undefined ? {} : { artifact };
+    return withOptions({ type: 'artifact', mediaType, ...kept, ...named }, part);
+  }
   const url = /^(https?|data):/.test(data) ? new URL(data) : data;
-  return withOptions({ type: 'file', mediaType: part.mediaType, data: url, ...named }, part);
+  return withOptions({ type: 'file', mediaType, data: url, ...named }, part);
 }
 
 function withOptions<Part>(rendered: Part, part: { readonly providerMetadata?: ModelText['providerOptions'] }): Part {
@@ -60,7 +66,8 @@ function withOptions<Part>(rendered: Part, part: { readonly providerMetadata?: M
 }
 
 function renderResult(part: ToolResultPart): ModelToolResult {
-  const about = { type: 'tool-result', toolCallId: part.callId, toolName: part.name } as const;
+  const files = part.files === undefined ? {} : { files: part.files.map(renderResultFile) };
+  const about = { type: 'tool-result', toolCallId: part.callId, toolName: part.name, ...files } as const;
   if (part.status === 'completed') {
     const { output = null } = part;
     return {
@@ -74,4 +81,14 @@ function renderResult(part: ToolResultPart): ModelToolResult {
   };
   const seen = part.output === undefined ? '' : `\n${JSON.stringify(part.output)}`;
   return { ...about, output: { type: 'error-text', value: `${failure.code}: ${failure.message}${seen}` } };
+}
+
+/** Files of results are never inline. */
+function renderResultFile({ mediaType, filename, artifact }: FilePart): ModelArtifact {
+  return {
+    type: 'artifact',
+    mediaType,
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(filename === undefined ? {} : { filename }),
+  };
 }

@@ -1,5 +1,6 @@
 import type { Message } from '@perdure/plugin-api';
 import { digestOf } from '../host/sha256.js';
+import { hasFiles } from '../files/show-files.js';
 import type { ModelMessage } from '../invoke/language-model.js';
 import type { SessionState } from '../session/session-state.js';
 import { sizeOfMessage } from './message-size.js';
@@ -20,6 +21,8 @@ export class RequestHistory {
   private compactions = 0;
   /** For each message how many characters of a request it and all before it are. */
   private readonly sizes: number[] = [];
+  /** For each message how many of it and all before it have files. */
+  private readonly withFiles: number[] = [];
 
   /**
    * Brings the list to a state's context, followed by the messages that join. A state that was folded ahead of a commit
@@ -56,13 +59,20 @@ export class RequestHistory {
     return this.sizes.at(-1) ?? 0;
   }
 
+  /** Whether any message has files. */
+  get hasFiles(): boolean {
+    return (this.withFiles.at(-1) ?? 0) > 0;
+  }
+
   get digest(): string {
     return this.digests.at(-1) ?? NOTHING;
   }
 
   private push(source: Message | string | undefined): void {
-    this.rendered.push(typeof source === 'object' ? renderMessage(source) : renderSummary(source ?? ''));
-    this.sizes.push(this.characters + sizeOfMessage(this.rendered.at(-1) as ModelMessage));
+    const message = typeof source === 'object' ? renderMessage(source) : renderSummary(source ?? '');
+    this.rendered.push(message);
+    this.sizes.push(this.characters + sizeOfMessage(message));
+    this.withFiles.push((this.withFiles.at(-1) ?? 0) + (hasFiles(message) ? 1 : 0));
     this.sources.push(source);
     this.digests.push(undefined);
   }
@@ -71,6 +81,7 @@ export class RequestHistory {
     this.rendered.length = length;
     this.sources.length = length;
     this.sizes.length = length;
+    this.withFiles.length = length;
     this.digests.length = length;
   }
 

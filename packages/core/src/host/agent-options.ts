@@ -8,6 +8,7 @@ import {
   type Workspaces,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { fileOptions, type ResolvedFileOptions } from '../files/file-options.js';
 import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
 import { isObject } from '../session/session-input.js';
@@ -44,6 +45,7 @@ export interface AgentConfig {
   readonly readOnly: boolean;
   readonly lanes: CallLanes;
   readonly limits: AgentParts['limits'];
+  readonly files: ResolvedFileOptions;
   readonly retention: SessionRetentionLimits;
 }
 
@@ -60,6 +62,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   streaming: true,
   readOnly: true,
   limits: true,
+  files: true,
   lanes: true,
   budgetGuard: true,
   retentionLimits: true,
@@ -77,6 +80,8 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   if (typeof options.id !== 'string' || options.id.trim() === '') throw configuration('id', 'it is empty');
   const checked = limits.safeParse(options.limits ?? {});
   if (!checked.success) throw invalid('limits', checked.error);
+  const files = fileOptions.safeParse(options.files ?? {});
+  if (!files.success) throw invalid('files', files.error);
   const checkedLanes = lanes.safeParse(options.lanes ?? {});
   if (!checkedLanes.success) throw invalid('lanes', checkedLanes.error);
   const models = new Map<string, LanguageModel>();
@@ -102,6 +107,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     readOnly: options.readOnly ?? false,
     lanes: new CallLanes(checkedLanes.data),
     limits: { ...rest, maxOutputTokens, maxTurnMs },
+    files: files.data,
     retention: resolveRetention(options.retentionLimits, configuration),
   };
 }

@@ -17,6 +17,7 @@ import type {
 } from '@perdure/plugin-api';
 import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
+import type { ResolvedFileOptions } from '../files/file-options.js';
 import { inOrder } from '../hooks/run-hooks.js';
 import { budgetGuards } from '../invoke/budget.js';
 import { refuseLater } from '../invoke/refuse-later.js';
@@ -49,6 +50,7 @@ export interface AgentParts {
   /** Whether it may use only tools that read. */
   readonly readOnly: boolean;
   readonly lanes: CallLanes;
+  readonly files: ResolvedFileOptions;
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
 

@@ -216,6 +216,7 @@ export class RuntimeAgent implements Agent {
       readOnly: this.config.readOnly,
       lanes: this.config.lanes,
       limits: this.config.limits,
+      files: this.config.files,
     });
   }
 

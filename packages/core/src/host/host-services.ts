@@ -8,6 +8,7 @@ import type {
   SnapshotStore,
   Workspaces,
 } from '@perdure/plugin-api';
+import type { ByteCache } from '../files/byte-cache.js';
 import type { Redaction } from '../secrets/redaction.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
 import type { NodeLease } from '../session/node-lease.js';
@@ -25,6 +26,7 @@ export interface HostServices {
   readonly logger: Logger;
   readonly store: EventStore;
   readonly artifacts: ArtifactStore | undefined;
+  readonly artifactCache: ByteCache<Uint8Array | string>;
   readonly projections: ProjectionStore | undefined;
   readonly snapshots: SnapshotStore | undefined;
   readonly workspaces: Workspaces | undefined;

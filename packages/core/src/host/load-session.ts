@@ -1,6 +1,7 @@
 import { sessionStream, type SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import { Composer } from '../compose/composer.js';
+import { SessionFiles } from '../files/session-files.js';
 import { LiveFeed } from '../live/live-feed.js';
 import type { BatchContext, FactBatch } from '../session/fact-batch.js';
 import { Journal } from '../session/journal.js';
@@ -43,7 +44,7 @@ export async function openSession(
     feed: new LiveFeed(),
     composer: new Composer(key.id, redaction),
     store,
-    artifacts: services.artifacts,
+    files: filesOf(services, journal, config, agent),
     env,
     redaction,
     secrets: services.secrets,
@@ -82,6 +83,26 @@ export function openBefore(services: HostServices): (key: SessionKey, until: num
     const snapshot = await openStateSnapshot(services, key);
     return snapshot.revision < until ? snapshot : emptySession;
   };
+}
+
+/** What of the artifact store is this session's. */
+function filesOf(
+  services: HostServices,
+  journal: Journal,
+  { key, workspace: given }: SessionConfig,
+  agent: () => AgentView,
+): SessionFiles {
+  const { artifacts: store, artifactCache: cache, redaction, logger } = services;
+  const options = () => {
+    const { files, limits } = agent().parts;
+    return { ...files, outputCharacters: limits.maxOutputCharacters };
+  };
+  const named = () => journal.state.artifacts;
+  const workspace = () => {
+    const { identity } = journal.state;
+    return identity === undefined ? given : identity.workspace;
+  };
+  return new SessionFiles({ key, store, cache, redaction, logger, named, options, workspace });
 }
 
 function keepSnapshots(services: HostServices, journal: Journal, newest: number): SnapshotKeeper | undefined {

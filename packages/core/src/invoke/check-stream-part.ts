@@ -20,7 +20,7 @@ export function checkStreamPart(part: ModelStreamPart): ModelStreamPart {
   if (typeof part !== 'object' || part === null) throw broken();
   const members = part as unknown as Readonly<Record<string, unknown>>;
   for (const name of TEXTS[part.type] ?? []) if (typeof members[name] !== 'string') throw broken();
-  if (part.type === 'file') checkData(part.data);
+  if (part.type === 'file') return checkFile(part);
   const { providerMetadata: metadata } = members;
   if (metadata === undefined) return part;
   const kept = storable(metadata);
@@ -40,8 +40,18 @@ export function checkContent(part: ModelContent): ModelContent {
   return part.type === 'file' ? (checkStreamPart(part) as ModelContent) : part;
 }
 
-function checkData(data: unknown): void {
-  if (typeof data !== 'string' && !(data instanceof Uint8Array)) throw broken();
+type ModelFilePart = Extract<ModelStreamPart, { readonly type: 'file' }>;
+
+/** Version 4 tags the data of a file: with their kind, or as a URL, which stays one. */
+function checkFile({ mediaType, data }: ModelFilePart): ModelFilePart {
+  const tagged = (typeof data === 'object' && data !== null ? data : {}) as {
+    readonly data?: unknown;
+    readonly url?: unknown;
+  };
+  const plain: unknown =
+    data instanceof Uint8Array ? data : (tagged.data ?? (tagged.url === undefined ? data : String(tagged.url)));
+  if (typeof plain !== 'string' && !(plain instanceof Uint8Array)) throw broken();
+  return { type: 'file', mediaType, data: plain };
 }
 
 function storable(metadata: unknown): ProviderMetadata | undefined {

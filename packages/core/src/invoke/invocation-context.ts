@@ -1,5 +1,6 @@
 import type { ApprovalMode } from '@perdure/events';
 import type { HookSubject, HostEnv, Logger } from '@perdure/plugin-api';
+import type { SessionFiles } from '../files/session-files.js';
 import type { Redaction } from '../secrets/redaction.js';
 
 /** What a piece of work of a session may know and use: frozen when the work begins, passed down and never up. */
@@ -15,6 +16,8 @@ export interface InvocationContext {
   readonly signal: AbortSignal;
   readonly env: HostEnv;
   readonly redaction: Redaction;
+  /** Absent where nothing is shown to models and no tool runs: in a replay. */
+  readonly files: SessionFiles | undefined;
   readonly logger: Logger;
   /** What hooks are told of the session beside their occurrence. */
   readonly subject: () => HookSubject;

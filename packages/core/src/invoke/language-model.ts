@@ -1,4 +1,4 @@
-import type { FinishReason, JsonValue, ProviderMetadata, Usage } from '@perdure/events';
+import type { ArtifactReference, FinishReason, JsonValue, ProviderMetadata, Usage } from '@perdure/events';
 import { PerdureError, type LanguageModel } from '@perdure/plugin-api';
 
 /**
@@ -16,10 +16,10 @@ export interface ModelCallOptions {
 
 export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
-  | { readonly role: 'user'; readonly content: readonly (ModelText | ModelFile)[] }
+  | { readonly role: 'user'; readonly content: readonly (ModelText | ModelFile | ModelArtifact)[] }
   | {
       readonly role: 'assistant';
-      readonly content: readonly (ModelText | ModelReasoning | ModelFile | ModelToolCall)[];
+      readonly content: readonly (ModelText | ModelReasoning | ModelFile | ModelArtifact | ModelToolCall)[];
     }
   | { readonly role: 'tool'; readonly content: readonly ModelToolResult[] };
 
@@ -37,7 +37,21 @@ export interface ModelReasoning extends WithOptions {
 export interface ModelFile extends WithOptions {
   readonly type: 'file';
   readonly mediaType: string;
-  readonly data: string | URL;
+  /** Base64 text, bytes or a URL; version 4 tags them with their kind. */
+  readonly data:
+    | FileData
+    | { readonly type: 'data'; readonly data: string | Uint8Array }
+    | { readonly type: 'url'; readonly url: URL };
+  readonly filename?: string;
+}
+type FileData = string | URL | Uint8Array;
+
+/** A file whose bytes are in the artifact store. What models are given has its content instead. */
+export interface ModelArtifact extends WithOptions {
+  readonly type: 'artifact';
+  readonly mediaType: string;
+  /** Absent when the file could not be kept. */
+  readonly artifact?: ArtifactReference;
   readonly filename?: string;
 }
 export interface ModelToolCall extends WithOptions {
@@ -50,7 +64,13 @@ export interface ModelToolResult {
   readonly type: 'tool-result';
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly output: { readonly type: 'text' | 'json' | 'error-text'; readonly value: JsonValue };
+  readonly output: ModelOutput;
+  /** Files beside the output. What models are given has them in the output, or in the message behind. */
+  readonly files?: readonly ModelArtifact[];
+}
+export interface ModelOutput {
+  readonly type: 'text' | 'json' | 'error-text' | 'content';
+  readonly value: JsonValue;
 }
 export interface ModelTool {
   readonly type: 'function';

@@ -1,6 +1,7 @@
 import type { AnswerPart, FinishReason, Usage } from '@perdure/events';
 import { noUsage } from '@perdure/events';
-import { isPerdureError, PerdureError, type LanguageModel } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, READ_ARTIFACT, type LanguageModel } from '@perdure/plugin-api';
+import { showFiles } from '../files/show-files.js';
 import { AnswerBuilder, type DeltaSink } from './answer-builder.js';
 import type { InvocationContext } from './invocation-context.js';
 import {
@@ -16,6 +17,8 @@ import { SilenceTimer } from './silence-timer.js';
 
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
+  /** `false` when no message has files. */
+  readonly hasFiles?: boolean;
   readonly tools: readonly ModelTool[];
   readonly maxOutputTokens: number | undefined;
 }
@@ -69,7 +72,7 @@ export async function invokeModel(invocation: ModelInvocation, context: Invocati
     endedAt: clock.now(),
   });
   try {
-    const options = callOptions(invocation.request, silence.signal);
+    const options = callOptions(invocation.request, await messagesFor(invocation, context), silence.signal);
     const end = invocation.streaming
       ? await readStream(invocation.model, options, builder, silence)
       : await readWhole(invocation.model, options, builder, silence);
@@ -144,9 +147,23 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function callOptions(request: ModelRequest, abortSignal: AbortSignal): ModelCallOptions {
+/** The messages with the content of their files, as far as this model takes them. */
+async function messagesFor(
+  { request, model }: ModelInvocation,
+  { files }: InvocationContext,
+): Promise<readonly ModelMessage[]> {
+  const { messages, tools } = request;
+  if (request.hasFiles === false || files === undefined) return messages;
+  return showFiles(messages, { model, files, hasReader: tools.some(({ name }) => name === READ_ARTIFACT) });
+}
+
+function callOptions(
+  request: ModelRequest,
+  prompt: readonly ModelMessage[],
+  abortSignal: AbortSignal,
+): ModelCallOptions {
   return {
-    prompt: request.messages,
+    prompt,
     ...(request.tools.length === 0 ? {} : { tools: request.tools, toolChoice: { type: 'auto' } }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
     abortSignal,

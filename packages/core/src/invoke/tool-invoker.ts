@@ -1,4 +1,4 @@
-import type { Failure, JsonValue, SettlementStatus } from '@perdure/events';
+import type { Failure, FilePart, JsonValue, SettlementStatus } from '@perdure/events';
 import {
   errorMessage,
   isPerdureError,
@@ -39,6 +39,7 @@ export interface CallParts extends ScopedInvoker {
 export interface ToolRunOutcome {
   readonly status: SettlementStatus;
   readonly output?: JsonValue;
+  readonly files?: FilePart[];
   readonly failure?: Failure;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -55,7 +56,8 @@ export async function runTool(run: ToolRun, context: InvocationContext): Promise
   });
   try {
     const output = await executed(run, context);
-    return settle({ status: 'completed', output: toJson(output) });
+    const files = (await context.files?.keepBeside(output)) ?? [];
+    return settle({ status: 'completed', output: toJson(output), ...(files.length === 0 ? {} : { files }) });
   } catch (error) {
     return settle(failedRun(run, error, context.signal.aborted));
   }
@@ -118,6 +120,7 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
     sessionId: context.sessionId,
     ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
     calls: run.parts ?? noCalls,
+    ...(context.files === undefined ? {} : { artifacts: context.files }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   isFactIntact,
   keyText,
   sessionStream,
+  type ArtifactReference,
   type FactRegistry,
   type SessionKey,
 } from '@perdure/events';
@@ -26,7 +27,7 @@ import {
 
 /** Items of one row. A row that is full is written once. */
 const CHUNK = 1_000;
-const LISTS = ['messages', 'context', 'ended', 'commands'] as const;
+const LISTS = ['messages', 'context', 'ended', 'commands', 'artifacts'] as const;
 type ListName = (typeof LISTS)[number];
 
 const headRow = z.strictObject({
@@ -81,6 +82,7 @@ export async function openStateSnapshot(
     context: AppendList.from(lists.context as number[]),
     ended: AppendList.from(lists.ended as EndedTurn[]),
     commands: AppendList.from(lists.commands as KnownCommand[]),
+    artifacts: AppendList.from(lists.artifacts as ArtifactReference[]),
   } as SessionState;
   return { state, revision: head.revision, hash: head.hash, time: timeOf(fact) };
 }
@@ -109,7 +111,7 @@ function readLists(head: HeadRow, rows: readonly ProjectionRow[]): Record<ListNa
 }
 
 function noItems<Item>(): Record<ListName, Item[]> {
-  return { messages: [], context: [], ended: [], commands: [] };
+  return { messages: [], context: [], ended: [], commands: [], artifacts: [] };
 }
 
 function rowKey(list: ListName, index: number): string {
@@ -152,7 +154,7 @@ export class StateSnapshotWriter {
       lengths[name] = state[name].length;
     }
     this.compactions = state.compactions;
-    const { messages: _, context: __, ended: ___, commands: ____, ...rest } = state;
+    const { messages: _, context: __, ended: ___, commands: ____, artifacts: _____, ...rest } = state;
     const text = JSON.stringify({ fold: this.fold, revision: head, hash, lengths, chunks, rest } satisfies HeadRow);
     put.push({ key: 'head', value: `${digestOf(text)}\n${text}` });
     const checkpoint = `${head}:${hash}`;

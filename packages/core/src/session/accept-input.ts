@@ -4,7 +4,7 @@ import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import { refuseNewer } from './ownership.js';
 import { refuseErased } from './refuse-erased.js';
-import type { CheckedPrompt } from './prompt-input.js';
+import type { ReadPrompt } from './prompt-input.js';
 import type { SessionIndex } from './session-index.js';
 import { currentTurn, type OpenTurn, type SessionState } from './session-state.js';
 
@@ -26,7 +26,7 @@ export interface AcceptedPrompt {
 export type NamedRun = NonNullable<PayloadOf<'PromptAccepted'>['run']>;
 
 /** A prompt as it is to be stored. */
-export type AcceptablePrompt = Pick<CheckedPrompt, 'parts' | 'whenBusy'> & { readonly run: NamedRun | undefined };
+export type AcceptablePrompt = Pick<ReadPrompt, 'parts' | 'whenBusy'> & { readonly run: NamedRun | undefined };
 
 const USER: Actor = { kind: 'user' };
 

@@ -81,4 +81,4 @@ export interface CallState {
 }
 
 /** What a call came to, as its settlement tells it. */
-export type CallOutcome = Pick<PayloadOf<'ToolCallSettled'>, 'status' | 'output' | 'artifact' | 'failure'>;
+export type CallOutcome = Pick<PayloadOf<'ToolCallSettled'>, 'status' | 'output' | 'artifact' | 'files' | 'failure'>;

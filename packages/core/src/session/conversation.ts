@@ -8,12 +8,9 @@ import {
 } from '@perdure/plugin-api';
 import { calledCommand } from '../commands/called-command.js';
 import { runCommand } from '../commands/run-command.js';
-import { digestOf } from '../host/sha256.js';
-import { acceptPrompt, type AcceptedPrompt } from './accept-input.js';
-import { canonicalJson } from './canonical-json.js';
+import { acceptAndRun } from './accept-prompt.js';
 import type { LoadedSession } from './loaded-session.js';
-import { promptAfterHooks } from './prompt-hooks.js';
-import { checkPrompt, type CheckedPrompt } from './prompt-input.js';
+import { checkPrompt } from './prompt-input.js';
 import { resumeRun } from './resume-run.js';
 import type { SessionHome } from './session-home.js';
 import { checkResumeOptions, checkText } from './session-input.js';
@@ -43,7 +40,7 @@ export class Conversation {
       return commandHandle(await this.exclusively('command', run));
     }
     return this.home.use(async (loaded) => {
-      const accepted = await this.accept(loaded, prompt);
+      const accepted = await acceptAndRun(loaded, prompt, this.home);
       return turnHandle(this.home, accepted, loaded.finished(accepted.turnId));
     });
   }
@@ -53,7 +50,7 @@ export class Conversation {
     const called = calledCommand(prompt);
     const send = async (loaded: LoadedSession): Promise<Begun<TurnResult>> => {
       if (called !== undefined) return { finished: (await runCommand(called, loaded, this.home)).result };
-      return { finished: loaded.finished((await this.accept(loaded, prompt)).turnId) };
+      return { finished: loaded.finished((await acceptAndRun(loaded, prompt, this.home)).turnId) };
     };
     return this.exclusively('send', send, prompt.runId);
   }
@@ -69,7 +66,7 @@ export class Conversation {
           return { finished: ran.result };
         }
         const before = loaded.work.journal.head;
-        const turn = await this.accept(loaded, prompt);
+        const turn = await acceptAndRun(loaded, prompt, this.home);
         accepted(streamedTurn(loaded, turn, before));
         // The conversation is free when the producer has ended, whether or not anyone still reads.
         return { finished: loaded.finished(turn.turnId) };
@@ -109,30 +106,5 @@ export class Conversation {
     return ended().finally(() => {
       this.held = undefined;
     });
-  }
-
-  private async accept(loaded: LoadedSession, prompt: CheckedPrompt): Promise<AcceptedPrompt> {
-    const { redaction, key } = loaded.work;
-    const runId = prompt.runId === undefined ? undefined : redaction.redactText(prompt.runId);
-    const run =
-      runId === undefined ? undefined : { runId, digest: digestOf(canonicalJson(redaction.redact(prompt.parts))) };
-    const claimed = run === undefined ? key.id : this.home.runIds.claim(key, run.runId);
-    if (run !== undefined && claimed !== key.id) {
-      throw new PerdureError('PERDURE_RUN_IDENTITY_CONFLICT', { run: run.runId, session: claimed });
-    }
-    try {
-      const checked = await promptAfterHooks(prompt, loaded);
-      const accepted = await loaded.accept((batch, ids) => {
-        const promptId = checked.promptId === undefined ? ids.promptId : redaction.redactText(checked.promptId);
-        return acceptPrompt(batch, key.id, { ...checked, run }, { promptId, turnId: ids.turnId }, loaded.index);
-      });
-      await loaded.run({ insist: false });
-      return accepted;
-    } catch (error) {
-      // What was not accepted may be asked for in another session.
-      if (run !== undefined && loaded.index.turnOfRunId(run.runId) === undefined)
-        this.home.runIds.release(key, run.runId);
-      throw error;
-    }
   }
 }

@@ -2,6 +2,7 @@ import type { PayloadOf } from '@perdure/events';
 import type { ToolMessage, ToolResultPart } from '@perdure/plugin-api';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
 import type { CallState } from './call-state.js';
+import { withArtifacts } from './named-artifacts.js';
 import type { OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyCall, copyState, copyStep, copyTurn } from './state-copies.js';
 import { updateCall, withStep } from './turn-update.js';
@@ -41,9 +42,17 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
   },
 
   ToolCallSettled: (fact, state, place) => {
-    return settleStepCall(settleSideCall(state, fact), fact, place);
+    return named(settleStepCall(settleSideCall(state, fact), fact, place), fact);
   },
 };
+
+/** Whatever becomes of the settlement, it names artifacts. */
+function named(state: SessionState, fact: PayloadOf<'ToolCallSettled'>): SessionState {
+  if (fact.artifact === undefined && fact.files === undefined) return state;
+  const next = copyState(state);
+  next.artifacts = withArtifacts(state.artifacts, [fact, ...(fact.files ?? [])]);
+  return next;
+}
 
 /** The state with a call in it that no answer holds, unless it is there. */
 export function withSideCall(
@@ -74,13 +83,14 @@ function settleSideCall(state: SessionState, fact: PayloadOf<'ToolCallSettled'>)
   next.nestedCalls = state.nestedCalls.flatMap((call) => {
     if (call.parent === fact.callId) return [];
     if (call.callId !== fact.callId || call.settled !== undefined) return [call];
-    const { status, output, artifact, failure } = fact;
+    const { status, output, artifact, files, failure } = fact;
     const settled = copyCall(call);
     settled.settled = status;
     settled.outcome = {
       status,
       ...(output === undefined ? {} : { output }),
       ...(artifact === undefined ? {} : { artifact }),
+      ...(files === undefined ? {} : { files }),
       ...(failure === undefined ? {} : { failure }),
     };
     return [settled];
@@ -127,6 +137,7 @@ function resultOf(fact: PayloadOf<'ToolCallSettled'>, name: string): ToolResultP
   };
   if (fact.output !== undefined) part.output = fact.output;
   if (fact.artifact !== undefined) part.artifact = fact.artifact;
+  if (fact.files !== undefined) part.files = fact.files;
   if (fact.failure !== undefined) part.failure = fact.failure;
   return part;
 }

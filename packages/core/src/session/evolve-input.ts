@@ -1,4 +1,5 @@
 import { noUsage } from '@perdure/events';
+import { withArtifacts } from './named-artifacts.js';
 import type { EvolveHandlers } from './evolve.js';
 import { lateResultText } from './late-result.js';
 import type { EndedTurn, OpenTurn, SessionState, WaitingMessage } from './session-state.js';
@@ -67,9 +68,10 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     };
     const waiting: WaitingMessage = { id: fact.promptId, message: state.messages.length };
     const messages = state.messages.push(message);
+    const artifacts = withArtifacts(state.artifacts, fact.parts);
     if (fact.mode === 'steer') {
       const open = state.open.map((turn) => (turn.turnId === fact.turnId ? joinPrompt(turn, waiting) : turn));
-      return { ...state, messages, open };
+      return { ...state, messages, artifacts, open };
     }
     const turn: OpenTurn = {
       turnId: fact.turnId,
@@ -85,7 +87,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       workedMs: 0,
       firstMessage: waiting.message,
     };
-    return { ...state, messages, open: [...state.open, turn] };
+    return { ...state, messages, artifacts, open: [...state.open, turn] };
   },
 
   PromptCancelled: (fact, state) => {

@@ -6,6 +6,7 @@ import type { CallState } from './call-state.js';
 import type { ModelSpend, OpenStep, OpenTurn, SessionState } from './session-state.js';
 import { copyState, copyStep, copyTurn, withFirst } from './state-copies.js';
 import { withStep } from './turn-update.js';
+import { withArtifacts } from './named-artifacts.js';
 
 type StepFacts =
   'StepStarted' | 'StepCheckpointed' | 'ModelAnswered' | 'ModelCallFailed' | 'ModelCallDenied' | 'AnswerInterrupted';
@@ -50,6 +51,7 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     const next = copyState(state);
     next.usage = addUsage(state.usage, fact.usage);
     next.spent = addSpend(state.spent, fact);
+    next.artifacts = withArtifacts(state.artifacts, fact.parts);
     const turn = state.open[0];
     if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return next;
     const step = copyStep(stepOf(turn, fact.stepId));

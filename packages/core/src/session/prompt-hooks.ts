@@ -5,16 +5,16 @@ import { matches } from '../hooks/hook-matcher.js';
 import { askHooks } from '../hooks/run-hooks.js';
 import { subjectOf } from '../turn/invocation-context-of.js';
 import type { LoadedSession } from './loaded-session.js';
-import type { CheckedPrompt } from './prompt-input.js';
+import type { ReadPrompt } from './prompt-input.js';
 
 /**
  * What hooks make of a prompt before it is accepted: one with another text, or PERDURE_PROMPT_BLOCKED, and then nothing
  * was stored.
  */
 export async function promptAfterHooks(
-  prompt: CheckedPrompt,
+  prompt: ReadPrompt,
   { work, signal, index }: LoadedSession,
-): Promise<CheckedPrompt> {
+): Promise<ReadPrompt> {
   const { id } = work.key;
   const hooks = work
     .agent()

@@ -1,14 +1,18 @@
 import { userPart, type UserPart } from '@perdure/events';
+import { checkAttachment, checkFilePart, type GivenPart } from '../files/given-file.js';
 import { PerdureError, type PromptInput, type PromptLike, type WhenBusy } from '@perdure/plugin-api';
 
-/** A prompt that was checked. */
+/** A prompt that was checked, with its files as they were given. */
 export interface CheckedPrompt {
-  readonly parts: readonly UserPart[];
+  readonly parts: readonly GivenPart[];
   readonly promptId: string | undefined;
   readonly whenBusy: WhenBusy;
   /** What the first run of the turn is to be called. */
   readonly runId: string | undefined;
 }
+
+/** The same with its files read and ready to be kept. */
+export type ReadPrompt = Omit<CheckedPrompt, 'parts'> & { readonly parts: readonly UserPart[] };
 
 const WHEN_BUSY: readonly string[] = ['steer', 'queue', 'reject', 'interrupt'];
 
@@ -32,25 +36,26 @@ export function checkPrompt(input: PromptLike, whenBusy: WhenBusy): CheckedPromp
   }
   if (!Array.isArray(attachments)) throw invalid('attachments', 'it is a list');
   const query = queryParts(prompt.query);
-  const parts = [...query, ...checkParts('attachments', attachments)];
-  if (!parts.some((part) => part.type === 'file' || part.text.trim() !== '')) throw invalid('query', 'it is empty');
+  const files = attachments.map((attachment, index) => checkAttachment(attachment, `attachments[${index}]`));
+  const parts = [...query, ...files];
+  if (!parts.some((part) => part.type !== 'text' || part.text.trim() !== '')) throw invalid('query', 'it is empty');
   const absent = runId !== undefined && whenBusy === 'steer' ? 'queue' : whenBusy;
   return { parts, promptId, runId, whenBusy: prompt.whenBusy ?? absent };
 }
 
-function queryParts(query: unknown): readonly UserPart[] {
+function queryParts(query: unknown): readonly GivenPart[] {
   if (typeof query === 'string') return query === '' ? [] : [{ type: 'text', text: query }];
-  if (Array.isArray(query)) return checkParts('query', query);
+  if (Array.isArray(query)) return query.map(checkPart);
   throw invalid('query', 'it is a text or a list of parts');
 }
 
-function checkParts(field: string, parts: readonly unknown[]): readonly UserPart[] {
-  return parts.map((part, index) => {
-    const checked = userPart.safeParse(part);
-    if (checked.success) return checked.data;
+function checkPart(part: unknown, index: number): GivenPart {
+  const checked = userPart.safeParse(part);
+  if (!checked.success) {
     const issue = checked.error.issues[0];
-    throw invalid([field, index, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
-  });
+    throw invalid(['query', index, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
+  }
+  return checked.data.type === 'text' ? checked.data : checkFilePart(checked.data, `query.${index}`);
 }
 
 function invalid(field: string, reason: string): PerdureError {

@@ -1,6 +1,7 @@
 import type {
   ActivePlugin,
   ApprovalMode,
+  ArtifactReference,
   Change,
   Failure,
   FinishReason,
@@ -17,7 +18,7 @@ import { AppendList } from './append-list.js';
 import type { CallState } from './call-state.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 /**
  * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
@@ -63,6 +64,8 @@ export interface SessionState {
   readonly erase: { readonly cascade: boolean; readonly reason?: string } | undefined;
   /** The stream has come to its last fact. */
   readonly isErased: boolean;
+  /** The artifacts that facts name, each as often as they do: what of the store is the session's to read. */
+  readonly artifacts: AppendList<ArtifactReference>;
   /** A fact that this build does not know and must not run past. */
   readonly newer: { readonly type: string; readonly version: number; readonly revision: number } | undefined;
 }
@@ -213,6 +216,7 @@ export const initialState: SessionState = {
   commands: AppendList.empty(),
   erase: undefined,
   isErased: false,
+  artifacts: AppendList.empty(),
   newer: undefined,
 };
 

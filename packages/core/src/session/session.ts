@@ -3,6 +3,7 @@ import {
   PerdureError,
   type ActiveTool,
   type BudgetGuard,
+  type ByteRange,
   type ChangeHandle,
   type ClusterEvent,
   type CommandHandler,
@@ -57,6 +58,7 @@ import {
   checkOptions,
   checkReason,
   checkResumeOptions,
+  checkText,
 } from './session-input.js';
 import { sessionMcp } from './session-mcp.js';
 import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
@@ -188,6 +190,11 @@ export class DurableSession implements Session {
   async messages(options?: MessagesOptions): Promise<MessagePage> {
     const checked = checkOptions(options);
     return this.upToDate(({ work }) => messagePage(work.journal.state, checked));
+  }
+
+  async artifact(digest: string, range?: ByteRange): Promise<Uint8Array | null> {
+    checkText('digest', digest);
+    return this.upToDate(async ({ work }) => (await work.files.read(digest, range)) ?? null);
   }
 
   async system(): Promise<readonly SystemBlock[]> {

@@ -34,6 +34,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     commands: state.commands,
     erase: state.erase,
     isErased: state.isErased,
+    artifacts: state.artifacts,
     newer: state.newer,
   };
 }

@@ -73,7 +73,7 @@ export async function askModel(
     composed.agent,
     context,
   );
-  const outcome = await invokeModel(invocation, context);
+  const outcome = await withFilesKept(await invokeModel(invocation, context), work);
   settle();
   draft.settle();
   await tellBudget(modelCall, outcome, composed.agent, context);
@@ -82,6 +82,12 @@ export async function askModel(
   } catch (error) {
     return [unkeepable(outcome, key, composed, fact, error)];
   }
+}
+
+/** Facts refer to the files that a model made; their bytes are durable before. */
+async function withFilesKept(outcome: ModelOutcome, { files }: SessionWork): Promise<ModelOutcome> {
+  if (outcome.status !== 'answered') return outcome;
+  return { ...outcome, parts: await files.keepAnswer(outcome.parts) };
 }
 
 /** A call that its budget ended before it was made. What a stop or a hand-over ends leaves no fact. */

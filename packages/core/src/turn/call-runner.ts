@@ -1,5 +1,5 @@
 import type { ArtifactReference, PayloadOf } from '@perdure/events';
-import { errorMessage, reasonOf } from '@perdure/plugin-api';
+import { errorMessage, READ_ARTIFACT, reasonOf } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import type { Kept, Leave } from '../invoke/call-lanes.js';
@@ -75,7 +75,8 @@ async function runCall(call: CallState, site: CallSite, parts: CallParts): Promi
   const turn = await agent.parts.lanes.enter(call, tool, context.signal);
   if (typeof turn !== 'function') return keptCall(call, turn, context);
   const outcome = await inTurn(run, site, turn);
-  return { callId: call.callId, ...(await bounded(outcome, agent, work)) };
+  const reader = agent.toolSet(context.workspace).tools.has(READ_ARTIFACT) ? READ_ARTIFACT : undefined;
+  return { callId: call.callId, ...(await bounded(outcome, agent, work, reader)) };
 }
 
 /** The node may have been counted as dead while the call waited. */
@@ -111,7 +112,12 @@ type Bounded = Omit<PayloadOf<'ToolCallSettled'>, 'callId'>;
  * An output that is larger than a model should see, or than a fact may be, goes to the artifact store whole and to the
  * fact as an excerpt.
  */
-async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionWork): Promise<Bounded> {
+async function bounded(
+  outcome: ToolRunOutcome,
+  agent: AgentView,
+  work: SessionWork,
+  reader: string | undefined,
+): Promise<Bounded> {
   const { output } = outcome;
   if (output === undefined) return { ...outcome, ...boundedFailure(outcome) };
   const text = typeof output === 'string' ? output : JSON.stringify(output);
@@ -121,7 +127,7 @@ async function bounded(outcome: ToolRunOutcome, agent: AgentView, work: SessionW
   const artifact = await keepWhole(text, typeof output === 'string', work);
   return {
     ...outcome,
-    output: excerptOf(text, limit, artifact?.digest),
+    output: excerptOf(text, limit, artifact && { digest: artifact.digest, reader }),
     ...(artifact === undefined ? {} : { artifact }),
   };
 }
@@ -142,13 +148,19 @@ function boundedFailure({ failure }: ToolRunOutcome): Pick<ToolRunOutcome, 'fail
 
 async function keepWhole(text: string, isText: boolean, work: SessionWork): Promise<ArtifactReference | undefined> {
   const bytes = new TextEncoder().encode(text);
-  if (work.artifacts === undefined || bytes.length > work.artifacts.limits.maxBytes) return undefined;
+  const { store } = work.files.ground;
+  if (store === undefined || bytes.length > store.limits.maxBytes) return undefined;
   try {
-    const digest = await work.artifacts.put(work.key.tenant, bytes);
+    const digest = await store.put(work.key.tenant, bytes);
     return { digest, bytes: bytes.length, mediaType: isText ? 'text/plain' : 'application/json' };
   } catch (error) {
     // The excerpt says that the rest is not kept; the call has had its effect and must be settled.
     work.logger.log('error', 'An output could not be stored whole.', { reason: reasonOf(error) });
     return undefined;
   }
+}
+
+/** What is in the artifact store of an outcome. */
+export function artifactsOf({ artifact, files = [] }: PayloadOf<'ToolCallSettled'>): readonly ArtifactReference[] {
+  return [artifact, ...files.map((file) => file.artifact)].filter((kept) => kept !== undefined);
 }

@@ -14,7 +14,7 @@ import type { Ownership } from '../session/ownership.js';
 import { currentTurn, type OpenTurn, type SessionState } from '../session/session-state.js';
 import { askModel } from './ask-model.js';
 import { assertLeased } from './assert-leased.js';
-import { startCall, type RunningCall } from './call-runner.js';
+import { artifactsOf, startCall, type RunningCall } from './call-runner.js';
 import { compactHistory } from './compact-history.js';
 import { invocationContextOf } from './invocation-context-of.js';
 import { outermost } from './nested-calls.js';
@@ -227,9 +227,7 @@ export class EffectRunner {
       const wasBroken = outcome.status === 'cancelled' || outcome.status === 'unknown';
       if (this.suspended && wasBroken) continue;
       this.running.delete(callId);
-      if (outcome.artifact !== undefined) {
-        facts.push(this.fact('ArtifactStored', { artifact: outcome.artifact, callId }, state));
-      }
+      for (const artifact of artifactsOf(outcome)) facts.push(this.fact('ArtifactStored', { artifact, callId }, state));
       facts.push(this.fact('ToolCallSettled', outcome, state));
     }
     return facts;

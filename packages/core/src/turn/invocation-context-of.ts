@@ -9,7 +9,7 @@ const RECENT = 5;
 
 /** What a piece of a session's work may know at a state. A call of the host belongs to no turn. */
 export function invocationContextOf(
-  work: Pick<SessionWork, 'key' | 'env' | 'redaction' | 'logger'>,
+  work: Pick<SessionWork, 'key' | 'env' | 'redaction' | 'logger'> & Partial<Pick<SessionWork, 'files'>>,
   state: SessionState,
   signal: AbortSignal,
   isOfTurn = true,
@@ -29,6 +29,7 @@ export function invocationContextOf(
     signal,
     env: work.env,
     redaction: work.redaction,
+    files: work.files,
     logger: work.logger,
     subject: () => subjectOf(work.key.id, state, turnId, runId),
     approvals: state.approvals,

@@ -1,6 +1,7 @@
 import type { ActivePlugin, SessionKey } from '@perdure/events';
-import type { ArtifactStore, EventStore, HostEnv, Logger } from '@perdure/plugin-api';
+import type { EventStore, HostEnv, Logger } from '@perdure/plugin-api';
 import type { Composer } from '../compose/composer.js';
+import type { SessionFiles } from '../files/session-files.js';
 import type { AgentView } from '../host/agent-view.js';
 import type { LiveFeed } from '../live/live-feed.js';
 import type { Redaction } from '../secrets/redaction.js';
@@ -16,7 +17,7 @@ export interface SessionWork {
   readonly feed: LiveFeed;
   readonly composer: Composer;
   readonly store: EventStore;
-  readonly artifacts: ArtifactStore | undefined;
+  readonly files: SessionFiles;
   readonly env: HostEnv;
   readonly redaction: Redaction;
   readonly secrets: SecretRegistry;

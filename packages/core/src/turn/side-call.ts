@@ -210,13 +210,14 @@ function failureOf(code: ErrorCode, tool: string): NonNullable<CallOutcome['fail
   return { code, message: errorMessage(code, { tool }) };
 }
 
-function outcomeOf({ callId, name }: SideCall, { status, output, artifact, failure }: CallOutcome): ToolOutcome {
+function outcomeOf({ callId, name }: SideCall, { status, output, artifact, files, failure }: CallOutcome): ToolOutcome {
   return {
     callId,
     name,
     status,
     ...(output === undefined ? {} : { output }),
     ...(artifact === undefined ? {} : { artifact }),
+    ...(files === undefined ? {} : { files }),
     ...(failure === undefined ? {} : { failure }),
   };
 }

@@ -2,6 +2,7 @@ import type { EffectContract, JsonValue } from '@perdure/events';
 import { PerdureError } from '../errors/perdure-error.js';
 import type { ToolOutcome } from '../session/turn.js';
 import type { QuestionSet } from './question-set.js';
+import type { SessionArtifacts } from './tool-file.js';
 
 /**
  * A tool in the shape of the AI SDK, plus what a durable runtime must know of it.
@@ -12,7 +13,10 @@ import type { QuestionSet } from './question-set.js';
 export interface Tool {
   readonly description?: string | undefined;
   readonly inputSchema: unknown;
-  /** Has the effect. Every tool has this or `questions`, and never both. */
+  /**
+   * Has the effect. Every tool has this or `questions`, and never both. What it gives is JSON; `withFiles` puts files
+   * beside it.
+   */
   execute?(input: never, context: ToolContext): unknown;
   /**
    * What people are asked. The call is then nothing else: it waits, as facts and without a process, and its output
@@ -49,6 +53,8 @@ export interface ToolContext {
   readonly workspace?: string;
   /** Makes calls of other tools as parts of this one. */
   readonly calls: ScopedInvoker;
+  /** The artifacts that the session's facts name. Absent where a tool is run without a session. */
+  readonly artifacts?: SessionArtifacts;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { BudgetGuard } from '../ports/budget.js';
 import type { LanguageModel } from '../ports/model.js';
 import type { Tools } from '../ports/tool.js';
 import type { PluginLike } from '../plugin.js';
+import type { FileOptions } from './attachment.js';
 import type { SessionRetentionLimits } from './run.js';
 import type { Session } from './session.js';
 
@@ -23,6 +24,7 @@ export interface AgentOptions {
   /** Whether the agent may use only tools that read, also as parts of other calls; `false` when absent. */
   readonly readOnly?: boolean;
   readonly limits?: AgentLimits;
+  readonly files?: FileOptions;
   /** How many calls of the agent run at the same time in this process, by the lane of their tools. */
   readonly lanes?: Readonly<Record<string, LaneOptions>>;
   /** Asked before every call of the agent's sessions, unless a session has one of its own; plugins may bring more. */

@@ -1,4 +1,12 @@
-import type { AnswerPart, ArtifactReference, Failure, JsonValue, SettlementStatus, UserPart } from '@perdure/events';
+import type {
+  AnswerPart,
+  ArtifactReference,
+  Failure,
+  FilePart,
+  JsonValue,
+  SettlementStatus,
+  UserPart,
+} from '@perdure/events';
 
 /** What a call came to, beside the calls of its step and in their order. */
 export interface ToolResultPart {
@@ -8,6 +16,8 @@ export interface ToolResultPart {
   readonly status: SettlementStatus;
   readonly output?: JsonValue;
   readonly artifact?: ArtifactReference;
+  /** Files that the tool gave beside its output. One that could not be kept names no artifact. */
+  readonly files?: readonly FilePart[];
   readonly failure?: Failure;
 }
 

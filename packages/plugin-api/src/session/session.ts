@@ -1,4 +1,5 @@
 import type { ApprovalMode, EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
+import type { ByteRange } from '../ports/artifact-store.js';
 import type { BudgetGuard } from '../ports/budget.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { ClusterEvent } from './cluster-event.js';
@@ -80,6 +81,11 @@ export interface Session {
   /** The session as it was behind a revision of its stream. Throws PERDURE_INPUT_INVALID for one that it has not. */
   at(revision: number): Promise<SessionView>;
   messages(options?: MessagesOptions): Promise<MessagePage>;
+  /**
+   * The bytes of a file or an output that the session's facts name; `null` for any other, and for one that is no longer
+   * kept.
+   */
+  artifact(digest: string, range?: ByteRange): Promise<Uint8Array | null>;
   /** The system prompt in effect, block by block. */
   system(): Promise<readonly SystemBlock[]>;
   /** Freezes the system prompt as it is now. */

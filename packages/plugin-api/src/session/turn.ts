@@ -7,6 +7,7 @@ import type {
   Usage,
   UserPart,
 } from '@perdure/events';
+import type { Attachment } from './attachment.js';
 
 /** What to do with a prompt while a turn runs. `interrupt` stops that turn and begins a new one. */
 export type WhenBusy = 'steer' | 'queue' | 'reject' | 'interrupt';
@@ -14,7 +15,8 @@ export type WhenBusy = 'steer' | 'queue' | 'reject' | 'interrupt';
 export interface PromptInput {
   /** Text, or parts; not empty. */
   readonly query: string | readonly UserPart[];
-  readonly attachments?: readonly FilePart[];
+  /** Kept as artifacts, and shown to models behind the query. */
+  readonly attachments?: readonly Attachment[];
   /** Chosen by the client: the same id again returns the same turn, whatever happened in between. */
   readonly promptId?: string;
   /**
@@ -74,5 +76,7 @@ export interface ToolOutcome {
   readonly status: SettlementStatus;
   readonly output?: JsonValue;
   readonly artifact?: ArtifactReference;
+  /** Files that the tool gave beside its output. One that could not be kept names no artifact. */
+  readonly files?: readonly FilePart[];
   readonly failure?: Failure;
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@perdure/events';
-import type { Tool } from '@perdure/plugin-api';
+import { withFiles, type Tool } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { readContent, type FileContent } from '../effect/file-version.js';
 import { fileFailure, quoted } from '../failure.js';
@@ -25,7 +25,7 @@ export function readTool(setting: FileToolSetting): Tool {
     name: 'read',
     description:
       'Reads lines of a text file (UTF-8, or UTF-16 with a byte order mark; up to 64 MiB). ' +
-      'When truncated is true, go on with offset: next_offset. Binary files are described, not shown.',
+      'When truncated is true, go on with offset: next_offset. Images are shown; other binary files are described.',
     inputSchema: input,
     effect: 'read',
     missing: 'file_not_found',
@@ -74,12 +74,15 @@ async function showLines(call: FileCall<Input>, content: FileContent, text: Buff
 
 function describeBinary(call: FileCall<Input>, content: FileContent, reason: 'binary' | 'invalid'): JsonValue {
   const type = mediaType(content.bytes);
-  return {
+  const isImage = type.startsWith('image/');
+  const described = {
     file_path: call.path.relative,
-    type: type.startsWith('image/') ? 'image' : 'binary',
+    type: isImage ? 'image' : 'binary',
     mime_type: type,
     total_bytes: content.bytes.length,
     reason: reason === 'binary' ? 'The file holds binary data.' : 'The file is not valid UTF-8.',
     sha256: content.sha256,
   };
+  const filename = call.path.segments.at(-1) ?? '';
+  return withFiles(described, isImage ? [{ bytes: content.bytes, mediaType: type, filename }] : []);
 }
