@@ -107,7 +107,9 @@ describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) =
 });
 
 /** Every passing of every site by contract; elsewhere the first two of each, which are the same code from then on. */
-function isTarget({ category, occurrence }: KillPoint, { isByContract }: Scenario): boolean {
+function isTarget(point: KillPoint, { isByContract, isOwnPoint }: Scenario): boolean {
+  const { category, occurrence } = point;
+  if (isOwnPoint !== undefined) return isOwnPoint(point);
   return (category === undefined || category === 'session') && (isByContract === true || occurrence <= 2);
 }
 

@@ -1,8 +1,9 @@
-import type { Script } from '@perdure/testing';
+import type { KillPoint, Script } from '@perdure/testing';
 import type { Answers } from '@perdure/events';
-import type { Agent, Session } from '@perdure/plugin-api';
+import type { Agent, ContextOptions, Session } from '@perdure/plugin-api';
 import { forking } from './fork-scenario.js';
 import { checkFiles, files } from './attachments-scenario.js';
+import { compaction } from './compaction-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -12,6 +13,10 @@ export interface Scenario {
   readonly isByContract?: true;
   /** Other sessions that it makes beside `s`: the types of their facts count as seen. */
   readonly others?: readonly string[];
+  /** The kill points that are its own, where the others are those of other scenarios too. */
+  readonly isOwnPoint?: (point: KillPoint) => boolean;
+  /** How long its requests may get. */
+  readonly context?: ContextOptions;
   drive(session: Session, agent: Agent): Promise<void>;
 }
 
@@ -260,4 +265,5 @@ export const scenarios: readonly Scenario[] = [
   commanded,
   questioning,
   forking,
+  compaction,
 ];

@@ -81,6 +81,7 @@ const agent = runtime.agent({
   instruction: 'Be quick.',
   tools: killingTools(scenarioTools(workspace, join(order.folder, 'log')), plan),
   limits: { maxOutputCharacters: 1_000 },
+  context: scenario.context ?? {},
 });
 await agent.ready();
 const session = agent.session(workspace, { sessionId: 's', tenantId: order.scenario });

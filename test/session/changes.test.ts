@@ -81,7 +81,8 @@ describe('changes of a session', () => {
     const session = await agent.sessions.create({ sessionId: 's' });
     for (let turn = 0; turn < 5; turn++) await session.send(`turn ${turn}`);
     expect(await (await session.compact()).finished).toEqual({ success: true });
-    expect((await session.send('and now')).text).toBe('seen 4');
+    // The summary, an answer, the last turn and the prompt.
+    expect((await session.send('and now')).text).toBe('seen 5');
     expect((await session.messages()).total).toBe(12);
     expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain('they counted');
     expect((await agent.replay('s')).difference).toBeUndefined();

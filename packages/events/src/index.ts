@@ -2,8 +2,8 @@ export { budgetAmount, budgetCatalogue, budgetDefinition, budgetLimits, budgetTy
 export type { BudgetAmount, BudgetFact, BudgetLimits, BudgetPayloadOf, BudgetType } from './budget.js';
 export { catalogue, coreDefinition, coreTypes, isCoreType } from './catalogue.js';
 export type { Catalogue, CoreFact, CoreType, FactHandlers, PayloadOf } from './catalogue.js';
-export { artifactStored, historyCompacted, systemBlock, systemSnapshotTaken } from './context.js';
-export type { SystemBlock } from './context.js';
+export { artifactStored, compactionReason, historyCompacted, systemBlock, systemSnapshotTaken } from './context.js';
+export type { CompactionReason, SystemBlock } from './context.js';
 export { defineEvent, isPluginType } from './define-event.js';
 export type { EventDefinition } from './define-event.js';
 export { decodeEnvelope, eventEnvelopeV1, eventEnvelopeV1Version, projectEnvelope } from './envelope.js';

@@ -67,7 +67,8 @@ export const runEnded = defineEvent({
 
 /**
  * What steps are made with: the model, the tools, the system prompt, and the gates that a call passes with the digest
- * of the policy that they apply and, where they are data, the permission rules in it. Digests are `sha256:<64 hex>`;
+ * of the policy that they apply and, where they are data, the permission rules in it; also how long requests may be.
+ * Digests are `sha256:<64 hex>`;
  * that of the tools covers names, descriptions and input schemas in order.
  */
 export const stepSetup = z.strictObject({
@@ -77,6 +78,8 @@ export const stepSetup = z.strictObject({
   gates: z.array(z.string()),
   policy: z.string(),
   rules: jsonValue.exactOptional(),
+  /** The model's window in tokens, and the share of it at which the conversation is compacted before a step. */
+  context: z.strictObject({ window: z.int().positive(), compactAt: z.number().positive() }).exactOptional(),
 });
 export type StepSetup = z.output<typeof stepSetup>;
 

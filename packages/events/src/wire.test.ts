@@ -27,6 +27,17 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
   QuestionAnswered: [{ isExpiry: true }, { isExpiry: true, answers: {} }],
   QuestionAsked: [{ questions: [{ kind: 'text', id: 'why', prompt: 'Why?' }] }],
+  HistoryCompacted: [
+    {
+      reason: 'overflow',
+      method: 'fallback',
+      prompts: [2],
+      tokensBefore: 9,
+      tokensAfter: 3,
+      window: 10,
+      correction: 1,
+    },
+  ],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
   SessionCreated: [{ parent: 'a', root: 'b' }],

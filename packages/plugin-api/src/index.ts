@@ -101,6 +101,7 @@ export type {
   AgentLimits,
   AgentOptions,
   AgentRegistry,
+  ContextOptions,
   EraseOptions,
   Erasure,
   ForkOptions,

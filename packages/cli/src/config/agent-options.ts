@@ -15,7 +15,7 @@ export function agentOptions(
   environment: Readonly<Record<string, string | undefined>>,
   isAsked: boolean,
 ): AgentOptions {
-  const { model: own, limits, ...others } = config.agent ?? {};
+  const { model: own, limits, context, ...others } = config.agent ?? {};
   const endpoint = endpointOf(flags, config);
   const model = endpoint === undefined ? own : modelOf(endpoint, isAsked ? keyOf(endpoint, environment) : undefined);
   return {
@@ -23,6 +23,7 @@ export function agentOptions(
     ...present(others),
     workspace,
     ...(limits === undefined ? {} : { limits: present(limits) }),
+    ...(context === undefined ? {} : { context: present(context) }),
     ...(model === undefined ? {} : { model }),
   };
 }

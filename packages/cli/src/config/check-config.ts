@@ -41,10 +41,15 @@ const limits = z.strictObject({
   maxParseFailures: count,
   maxNestedCalls: count,
 });
+const context = z.strictObject({
+  window: z.union([z.int().positive(), z.record(name, z.int().positive())], 'it is no number of tokens').optional(),
+  compactAt: z.number().positive().max(1).optional(),
+});
 const agentData = {
   id: name.optional(),
   instruction: z.union([z.string(), z.array(z.string())], 'it is neither a text nor a list of texts').optional(),
   limits: limits.optional(),
+  context: context.optional(),
   streaming: z.boolean().optional(),
 };
 const data = {

@@ -39,7 +39,7 @@ export interface ApprovalsConfig extends Pick<ApprovalOptions, 'expiresInMs' | '
 
 /** The agent. Its `id` is `perdure` when absent; sessions belong to the agent that made them. */
 export type AgentConfig = Partial<
-  Pick<AgentOptions, 'id' | 'model' | 'models' | 'instruction' | 'tools' | 'limits' | 'streaming'>
+  Pick<AgentOptions, 'id' | 'model' | 'models' | 'instruction' | 'tools' | 'limits' | 'context' | 'streaming'>
 >;
 
 /** Returns its argument: it gives a configuration file types. */

@@ -1,10 +1,12 @@
-import type { StepSetup, StepView } from '@perdure/events';
+import type { CompactionReason, StepSetup, StepView } from '@perdure/events';
+import { isPerdureError } from '@perdure/plugin-api';
 import { initialised, type AgentView, type NamedModel } from '../host/agent-view.js';
 import { digestOf } from '../host/sha256.js';
 import type { ModelMessage } from '../invoke/language-model.js';
 import type { ModelRequest } from '../invoke/model-invoker.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { SessionState } from '../session/session-state.js';
+import { decideCompaction, type DecidedCompaction } from './compaction-planner.js';
 import { estimateTokens } from './message-size.js';
 import type { Redaction } from '../secrets/redaction.js';
 import { RequestHistory } from './request-history.js';
@@ -72,6 +74,29 @@ export class Composer {
     };
   }
 
+  /**
+   * How the conversation is made shorter before the next model call; `undefined` when it need not be, or cannot. What a
+   * request cannot be put together from is no reason: the step will say so. `joining` is as for `compose`; `told` is the
+   * size of the request in tokens, where a record tells it.
+   */
+  planCompaction(
+    state: SessionState,
+    agent: AgentView,
+    joining: readonly number[],
+    reason: CompactionReason,
+    told?: number,
+  ): DecidedCompaction | undefined {
+    try {
+      const limits = agent.contextLimits(agent.model(state.model));
+      const frame = this.system(state, agent).text.length + agent.toolSet(state.identity?.workspace).characters;
+      this.history.follow(state, joining);
+      return decideCompaction({ state, history: this.history, frame, limits }, reason, told);
+    } catch (error) {
+      if (!isPerdureError(error)) throw error;
+      return undefined;
+    }
+  }
+
   /** The system prompt in effect: frozen, or the agent's as it is now. */
   system(state: SessionState, agent: AgentView): SystemPrompt {
     const of = state.system ?? agent;
@@ -96,6 +121,7 @@ export class Composer {
     if (known?.agent === agent && known.system === system && known.model.name === model.name) return known;
     const { provider, modelId } = model.model;
     const rules = agent.parts.permission?.rules;
+    const { window, compactAt } = agent.contextLimits(model);
     const setup: StepSetup = {
       model: { name: model.name, provider, modelId },
       tools: { digest: tools.digest, names: [...tools.names] },
@@ -103,6 +129,7 @@ export class Composer {
       gates: [...agent.gateIds],
       policy: agent.policy,
       ...(rules === undefined ? {} : { rules }),
+      context: { window, compactAt },
     };
     this.madeWith = { agent, model, system, setup, digest: digestOf(canonicalJson(setup)) };
     return this.madeWith;

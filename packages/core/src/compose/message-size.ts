@@ -14,7 +14,7 @@ export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** About how many characters of a request a message is. Inline files count as they are sent, in their text form. */
+/** About how many characters of a request a message is. Files other than images count as they are sent. */
 export function sizeOfMessage({ content }: ModelMessage): number {
   if (typeof content === 'string') return FRAME + content.length;
   let size = FRAME;
@@ -26,7 +26,7 @@ export function sizeOfMessage({ content }: ModelMessage): number {
         size += part.text.length;
         break;
       case 'file':
-        size += String(part.data).length;
+        size += part.mediaType.startsWith('image/') ? SHOWN_FILE : String(part.data).length;
         break;
       case 'artifact':
         size += sizeOfArtifact(part);

@@ -64,6 +64,11 @@ export class RequestHistory {
     return (this.withFiles.at(-1) ?? 0) > 0;
   }
 
+  /** The same of so many of the first of them. */
+  charactersOf(messages: number): number {
+    return this.sizes[Math.min(messages, this.sizes.length) - 1] ?? 0;
+  }
+
   get digest(): string {
     return this.digests.at(-1) ?? NOTHING;
   }

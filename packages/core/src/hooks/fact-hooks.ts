@@ -98,9 +98,10 @@ const tellers: { readonly [Type in CoreType]?: Teller<Type> } = {
       { event: 'peer_invocation', payload: () => ({ from_session_id: fromSessionId, ...tenant, ...correlation }) },
     ];
   },
-  HistoryCompacted: ({ summarised, kept }) => {
-    const before = summarised + kept;
-    const after = { message_count_before: before, message_count_after: kept + 1, summary_generated: true };
+  HistoryCompacted: ({ summarised, kept, prompts = [], method = 'model' }) => {
+    const stays = prompts.length + kept;
+    const counts = { message_count_before: summarised + stays, message_count_after: stays + 1 };
+    const after = { ...counts, summary_generated: method === 'model' };
     return [{ event: 'post_compact', payload: () => after }];
   },
   RunEnded: ({ turnId, status, usage }, { state, time, answerText: textOf }) => {

@@ -12,7 +12,7 @@ import { fileOptions, type ResolvedFileOptions } from '../files/file-options.js'
 import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
 import { isObject } from '../session/session-input.js';
-import type { AgentParts } from './agent-view.js';
+import type { AgentContext, AgentParts } from './agent-view.js';
 import { resolveRetention } from './retention.js';
 
 const positive = z.int().positive();
@@ -26,6 +26,11 @@ const limits = z.strictObject({
   maxRepeatedCalls: positive.default(5),
   maxParseFailures: z.int().nonnegative().default(3),
   maxNestedCalls: positive.default(256),
+});
+
+const context = z.strictObject({
+  window: z.union([positive, z.record(z.string().min(1), positive)]).exactOptional(),
+  compactAt: z.number().positive().max(1).default(0.8),
 });
 
 const lanes = z.record(
@@ -44,6 +49,7 @@ export interface AgentConfig {
   readonly streaming: boolean;
   readonly readOnly: boolean;
   readonly lanes: CallLanes;
+  readonly context: AgentContext;
   readonly limits: AgentParts['limits'];
   readonly files: ResolvedFileOptions;
   readonly retention: SessionRetentionLimits;
@@ -63,6 +69,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   readOnly: true,
   limits: true,
   files: true,
+  context: true,
   lanes: true,
   budgetGuard: true,
   retentionLimits: true,
@@ -82,6 +89,8 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   if (!checked.success) throw invalid('limits', checked.error);
   const files = fileOptions.safeParse(options.files ?? {});
   if (!files.success) throw invalid('files', files.error);
+  const checkedContext = context.safeParse(options.context ?? {});
+  if (!checkedContext.success) throw invalid('context', checkedContext.error);
   const checkedLanes = lanes.safeParse(options.lanes ?? {});
   if (!checkedLanes.success) throw invalid('lanes', checkedLanes.error);
   const models = new Map<string, LanguageModel>();
@@ -106,10 +115,16 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     streaming: options.streaming ?? true,
     readOnly: options.readOnly ?? false,
     lanes: new CallLanes(checkedLanes.data),
+    context: contextOf(checkedContext.data),
     limits: { ...rest, maxOutputTokens, maxTurnMs },
     files: files.data,
     retention: resolveRetention(options.retentionLimits, configuration),
   };
+}
+
+function contextOf({ window, compactAt }: z.output<typeof context>): AgentContext {
+  const windows = typeof window === 'object' ? new Map(Object.entries(window)) : undefined;
+  return { compactAt, windowOf: (model) => (typeof window === 'number' ? window : windows?.get(model)) };
 }
 
 /** A session's options, whole and checked. */

@@ -16,6 +16,7 @@ import type {
   ToolSource,
 } from '@perdure/plugin-api';
 import { isHookEvent, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import type { ContextLimits } from '../compose/compaction-plan.js';
 import { bindTools, type ToolSet } from '../compose/tool-set.js';
 import type { ResolvedFileOptions } from '../files/file-options.js';
 import { inOrder } from '../hooks/run-hooks.js';
@@ -51,7 +52,15 @@ export interface AgentParts {
   readonly readOnly: boolean;
   readonly lanes: CallLanes;
   readonly files: ResolvedFileOptions;
+  readonly context: AgentContext;
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
+}
+
+/** How long the requests of an agent may get. */
+export interface AgentContext {
+  /** What the host says of a model's window. */
+  readonly windowOf: (model: string) => number | undefined;
+  readonly compactAt: number;
 }
 
 /** Limits that there may be none of. */
@@ -59,6 +68,9 @@ type Unlimited = 'maxOutputTokens' | 'maxTurnMs';
 
 /** Who decides about calls at another time, and what can be called; a member that is absent is the agent's. */
 export type Governance = Partial<Pick<AgentParts, 'permission' | 'asker' | 'approval' | 'toolSources'>>;
+
+/** The window of a model of which nobody says how long its requests may be. */
+const DEFAULT_WINDOW = 200_000;
 
 export interface NamedModel {
   readonly name: string;
@@ -93,6 +105,15 @@ export class AgentView {
     const model = models.get(name);
     if (model === undefined) throw new PerdureError('PERDURE_MODEL_UNKNOWN', { agent: agentId, model: name });
     return { name, model };
+  }
+
+  /** How long requests to a model may get: as the host says, else as the model itself does. */
+  contextLimits({ name, model }: NamedModel): ContextLimits {
+    const { context, limits } = this.parts;
+    const { contextWindow: told }: { readonly contextWindow?: unknown } = model;
+    const own = Number.isSafeInteger(told) && (told as number) > 0 ? (told as number) : DEFAULT_WINDOW;
+    const { compactAt } = context;
+    return { window: context.windowOf(name) ?? own, compactAt, maxOutputTokens: limits.maxOutputTokens };
   }
 
   /** What decides about the calls of a session. */

@@ -215,6 +215,7 @@ export class RuntimeAgent implements Agent {
       streaming: this.config.streaming,
       readOnly: this.config.readOnly,
       lanes: this.config.lanes,
+      context: this.config.context,
       limits: this.config.limits,
       files: this.config.files,
     });

@@ -1,6 +1,7 @@
 import type { Failure } from '@perdure/events';
 import { errorMessage, isPerdureError, reasonOf, type ErrorCode } from '@perdure/plugin-api';
 import type { Redaction } from '../secrets/redaction.js';
+import { saysOverflow } from './context-overflow.js';
 
 /** A failed try of a model call, sorted by what can be done about it. */
 export interface ModelFailure {
@@ -25,8 +26,6 @@ interface ProviderError {
 
 const PROVIDER_ERROR = Symbol.for('vercel.ai.error');
 const CALL_ERROR = Symbol.for('vercel.ai.error.AI_APICallError');
-const OVERFLOW =
-  /context_length_exceeded|context[ _-]?window|maximum context length|prompt is too long|input is too long/i;
 
 /** Sorts what a model threw or sent as an error. */
 export function classifyModelError(thrown: unknown, redaction: Redaction): ModelFailure {
@@ -41,11 +40,13 @@ export function classifyModelError(thrown: unknown, redaction: Redaction): Model
   const { statusCode } = error;
   if (typeof statusCode === 'number' && statusCode >= 300) return ofStatus(statusCode, error, failed);
   if (CALL_ERROR in error) {
+    if (saysOverflow(error.responseBody)) return failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false);
     // An answer that began well and could not be read to its end, or no answer at all.
     return failed(statusCode === undefined ? 'PERDURE_MODEL_UNAVAILABLE' : 'PERDURE_MODEL_PROTOCOL', true);
   }
   if (PROVIDER_ERROR in error) return failed('PERDURE_MODEL_PROTOCOL', true);
   if (!(thrown instanceof Error)) return inBand(error, failed);
+  if (saysOverflow(textOf(error))) return failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false);
   return failed('PERDURE_MODEL_UNAVAILABLE', isNetworkError(error));
 }
 
@@ -56,17 +57,19 @@ function ofStatus(status: number, error: ProviderError, failed: Failed): ModelFa
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   if (status === 429) return { ...failed('PERDURE_MODEL_RATE_LIMITED', true), status, ...wait };
   if (status === 401 || status === 403) return { ...failed('PERDURE_MODEL_AUTHENTICATION', false), status };
+  // Some servers and gateways give it as a fault of their own.
+  const isOverflow = status === 413 || saysOverflow(textOf(error)) || saysOverflow(error.responseBody);
+  if (isOverflow) return { ...failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false), status };
   if (status === 408 || status === 409 || status >= 500) {
     return { ...failed('PERDURE_MODEL_UNAVAILABLE', true), status, ...wait };
   }
-  const isOverflow = status === 413 || OVERFLOW.test(`${textOf(error)} ${word(error.responseBody)}`);
-  return { ...failed(isOverflow ? 'PERDURE_MODEL_CONTEXT_OVERFLOW' : 'PERDURE_MODEL_REQUEST', false), status };
+  return { ...failed('PERDURE_MODEL_REQUEST', false), status };
 }
 
 /** An error that came as a part of an answer: a plain object with a type or a code. */
 function inBand(error: ProviderError, failed: Failed): ModelFailure {
   const kind = `${word(error.type)} ${word(error.code)}`;
-  if (OVERFLOW.test(`${kind} ${textOf(error)}`)) return failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false);
+  if (saysOverflow(error)) return failed('PERDURE_MODEL_CONTEXT_OVERFLOW', false);
   if (/rate_limit|too_many_requests/i.test(kind)) return failed('PERDURE_MODEL_RATE_LIMITED', true);
   if (/invalid_request|authentication|permission/i.test(kind)) return failed('PERDURE_MODEL_REQUEST', false);
   return failed('PERDURE_MODEL_UNAVAILABLE', true);

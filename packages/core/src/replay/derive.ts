@@ -8,10 +8,12 @@ import type { Redaction } from '../secrets/redaction.js';
 import { FactBatch } from '../session/fact-batch.js';
 import type { CallState } from '../session/call-state.js';
 import type { SessionState } from '../session/session-state.js';
+import { currentTurn } from '../session/session-state.js';
 import { applyChange } from '../turn/apply-change.js';
+import { compactedPayload } from '../turn/compact-history.js';
 import { nextIntent, isFactIntent } from '../turn/decider.js';
 import { invocationContextOf } from '../turn/invocation-context-of.js';
-import { recordDecision, recordIntentOrEnd } from '../turn/record-intent.js';
+import { NODE, recordDecision, recordIntentOrEnd } from '../turn/record-intent.js';
 import { IN_REPLAY } from './inputs.js';
 
 export interface DerivedFact {
@@ -43,8 +45,13 @@ export async function deriveFacts(
     redact: (value) => redaction.redact(value),
     maxBatch: Number.POSITIVE_INFINITY,
   });
-  const intent = nextIntent(state, agent.parts.limits, IN_REPLAY);
-  if (intent.do === 'decide-call') {
+  const intent = nextIntent(state, agent.parts.limits, IN_REPLAY, (now, reason, joining) =>
+    composer.planCompaction(now, agent, joining, reason),
+  );
+  if (recorded.type === 'HistoryCompacted') {
+    const compacted = compactedAgain(state, recorded.payload as PayloadOf<'HistoryCompacted'>, agent, composer);
+    if (compacted !== undefined) batch.add('HistoryCompacted', compacted, {}, NODE);
+  } else if (intent.do === 'decide-call') {
     const decision = await decide(intent.call, state, recorded, context);
     recordDecision(batch, intent.call, decision, agent, () => requestTime(recorded, agent));
   } else if (isFactIntent(intent)) {
@@ -61,6 +68,26 @@ export async function deriveFacts(
     });
   }
   return batch.facts;
+}
+
+/**
+ * What was compacted, and what it was decided with, follows from the state; the summary, and the size of the request
+ * with the prompts that waited at that moment, are inputs.
+ */
+function compactedAgain(
+  state: SessionState,
+  { reason = 'request', method = 'model', summary, tokensBefore = 0, changeId }: PayloadOf<'HistoryCompacted'>,
+  agent: AgentView,
+  composer: Composer,
+): PayloadOf<'HistoryCompacted'> | undefined {
+  const turn = currentTurn(state);
+  const isDue =
+    reason === 'request'
+      ? state.changes[0]?.change.kind === 'compact'
+      : turn !== undefined && (reason === 'threshold' || turn.overflow === 'pending');
+  const plan = composer.planCompaction(state, agent, [], reason, tokensBefore);
+  if (!isDue || plan === undefined) return undefined;
+  return compactedPayload(plan, { method, summary, ...(changeId === undefined ? {} : { changeId }) });
 }
 
 function decide(

@@ -46,6 +46,8 @@ export function isInput(
     case 'ApprovalRequested':
       return isBeside(state, fact);
     case 'HistoryCompacted':
+      // One of an older build does not say what it was decided with.
+      return (fact.payload as PayloadOf<'HistoryCompacted'>).reason === undefined;
     case 'ChangeApplied':
       return state.changes[0]?.change.kind === 'compact';
     default:

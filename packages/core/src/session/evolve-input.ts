@@ -83,6 +83,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       steps: 0,
       step: undefined,
       concluded: undefined,
+      overflow: undefined,
       usage: noUsage,
       workedMs: 0,
       firstMessage: waiting.message,

@@ -56,11 +56,13 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return next;
     const step = copyStep(stepOf(turn, fact.stepId));
     step.answer = { messageId: fact.messageId, finish: fact.finish, usage: fact.usage };
+    next.measured = { inputTokens: fact.usage.inputTokens, messages: state.context.length };
     step.calls = callsOf(fact.parts);
     const going = copyTurn(turn);
     going.usage = addUsage(turn.usage, fact.usage);
     going.workedMs += Math.max(0, fact.endedAt - fact.startedAt);
     going.step = step;
+    going.overflow = undefined;
     next.open = withFirst(state.open, going);
     next.context = state.context.push(state.messages.length);
     next.messages = state.messages.push(assistantMessage(state, turn.turnId, fact, 'complete', place));
@@ -69,13 +71,16 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
 
   ModelCallFailed: (fact, state) => {
     const turn = state.open[0];
-    if (turn?.step === undefined) return state;
+    if (turn === undefined || fact.purpose !== 'step' || fact.stepId === undefined) return state;
     const { failure, retryable, retryAfterMs } = fact;
-    const step = copyStep(turn.step);
+    const isOverflow = failure.code === 'PERDURE_MODEL_CONTEXT_OVERFLOW';
+    const step = copyStep(stepOf(turn, fact.stepId));
     step.interrupted = undefined;
-    step.failures = turn.step.failures + 1;
+    // It is no try of the same request: another one would be too long too.
+    if (!isOverflow) step.failures += 1;
     step.lastFailure = { failure, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     const going = copyTurn(turn);
+    if (isOverflow) going.overflow = turn.overflow === 'compacted' ? 'again' : 'pending';
     going.workedMs += Math.max(0, fact.endedAt - fact.startedAt);
     return withStep(state, going, step);
   },

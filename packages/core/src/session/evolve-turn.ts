@@ -74,12 +74,20 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
 
   SystemSnapshotTaken: (fact, state) => ({ ...state, system: fact.blocks }),
 
-  HistoryCompacted: (fact, state) => ({
-    ...state,
-    summary: fact.summary,
-    context: AppendList.from(state.context.slice(state.context.length - fact.kept)),
-    compactions: state.compactions + 1,
-  }),
+  HistoryCompacted: (fact, state) => {
+    const { context } = state;
+    const prompts = (fact.prompts ?? []).flatMap((place) => context.at(place) ?? []);
+    const [turn, ...others] = state.open;
+    return {
+      ...state,
+      summary: fact.summary,
+      context: AppendList.from([...prompts, ...context.slice(context.length - fact.kept)]),
+      compactions: state.compactions + 1,
+      measured: undefined,
+      correction: fact.correction ?? state.correction,
+      open: turn?.overflow === 'pending' ? [askedAgain(turn), ...others] : state.open,
+    };
+  },
 
   ArtifactStored: (_, state) => state,
 
@@ -91,7 +99,12 @@ function cleared(state: SessionState): SessionState {
   const turnId = currentTurn(state)?.turnId;
   const isOfTurn = (place: number): boolean => turnId !== undefined && state.messages.at(place)?.turnId === turnId;
   const context = AppendList.from([...state.context].filter(isOfTurn));
-  return { ...state, context, summary: undefined, compactions: state.compactions + 1 };
+  return { ...state, context, summary: undefined, measured: undefined, compactions: state.compactions + 1 };
+}
+
+/** A step whose request was too long is over: what is asked next is another request. */
+function askedAgain(turn: OpenTurn): OpenTurn {
+  return { ...withoutUnansweredStep(turn), overflow: 'compacted' };
 }
 
 /**

@@ -42,6 +42,10 @@ export interface SessionState {
   readonly summary: string | undefined;
   /** How often `context` was rewritten. */
   readonly compactions: number;
+  /** The tokens that the provider counted for the last request, and how many messages of `context` were in it. */
+  readonly measured: { readonly inputTokens: number; readonly messages: number } | undefined;
+  /** What estimates were multiplied by when `context` was compacted the last time. */
+  readonly correction: number | undefined;
   readonly changes: readonly PendingChange[];
   /** The system prompt, when it is frozen. */
   readonly system: readonly SystemBlock[] | undefined;
@@ -127,6 +131,11 @@ export interface OpenTurn {
   readonly step: OpenStep | undefined;
   /** The last step's answer asked for nothing more: the turn ends unless someone has something to add. */
   readonly concluded: FinishReason | undefined;
+  /**
+   * What became of a request that the provider found too long: nothing so far, the conversation was compacted and no
+   * answer came since, or it was too long all the same.
+   */
+  readonly overflow: 'pending' | 'compacted' | 'again' | undefined;
   readonly usage: Usage;
   /** Milliseconds that models and tools have worked on it. */
   readonly workedMs: number;
@@ -203,6 +212,8 @@ export const initialState: SessionState = {
   context: AppendList.empty(),
   summary: undefined,
   compactions: 0,
+  measured: undefined,
+  correction: undefined,
   changes: [],
   system: undefined,
   plugins: undefined,

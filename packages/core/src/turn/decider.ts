@@ -1,10 +1,11 @@
 import type { EffectContract, Failure, FinishReason, RunStatus } from '@perdure/events';
-import { errorMessage, type ErrorCode, type ErrorData } from '@perdure/plugin-api';
+import { errorMessage } from '@perdure/plugin-api';
+import type { DecidedCompaction } from '../compose/compaction-planner.js';
 import { wholeOf } from '../session/call-tree.js';
-import { brokenAnswersInARow, timesInARow } from '../session/recent-calls.js';
 import type { CallState } from '../session/call-state.js';
 import { activeRun, currentTurn, type OpenStep, type OpenTurn, type PendingChange } from '../session/session-state.js';
 import type { SessionState } from '../session/session-state.js';
+import { limitMet, type TurnLimits } from './turn-limits.js';
 
 /** Changes whenever the same inputs would lead to other facts. Runs of another version are not compared by replay. */
 export const DECIDER_VERSION = 2;
@@ -17,13 +18,17 @@ export interface ProcessView {
   readonly voided: { has(callId: string): boolean };
 }
 
-/** Limits that a turn ends at. */
-export interface TurnLimits {
-  readonly maxSteps: number;
-  readonly maxModelAttempts: number;
-  readonly maxRepeatedCalls: number;
-  readonly maxParseFailures: number;
-}
+/**
+ * How the conversation is made shorter before the next model call: for the threshold when the request, with the
+ * messages at the places that join, would reach it; for an overflow in any case. `undefined` when there is nothing to.
+ */
+export type PlanCompaction = (
+  state: SessionState,
+  reason: 'threshold' | 'overflow',
+  joining: readonly number[],
+) => DecidedCompaction | undefined;
+
+const NEVER: PlanCompaction = () => undefined;
 
 /**
  * What the owner of a session does next: append a fact, or have an effect whose outcome is an input to the next
@@ -54,14 +59,21 @@ export type EffectIntent =
   | { readonly do: 'reconcile-call'; readonly call: CallState }
   /** A run of an earlier owner ends; what it had drafted of an answer becomes a fact. */
   | { readonly do: 'recover-run'; readonly turn: OpenTurn; readonly runId: string }
-  | { readonly do: 'compact'; readonly change: PendingChange };
+  | { readonly do: 'compact'; readonly change: PendingChange }
+  /** The next request would be too long, or was: the conversation is compacted before anything is asked. */
+  | { readonly do: 'make-room'; readonly turn: OpenTurn; readonly plan: DecidedCompaction };
 
 /**
  * The next intent of a session that this node owns. A pure function of the fold: what a resumed session does and what
  * an undisturbed one does is decided here and nowhere else. A call that was started by an earlier owner and is not
  * settled was left behind.
  */
-export function nextIntent(state: SessionState, limits: TurnLimits, process: ProcessView): Intent {
+export function nextIntent(
+  state: SessionState,
+  limits: TurnLimits,
+  process: ProcessView,
+  compaction: PlanCompaction = NEVER,
+): Intent {
   const orphan = orphanOf(state, process);
   if (orphan !== undefined) return { do: hasNoEffect(orphan) ? 'settle-cancelled' : 'settle-unknown', call: orphan };
   const turn = currentTurn(state);
@@ -71,7 +83,8 @@ export function nextIntent(state: SessionState, limits: TurnLimits, process: Pro
   if (run !== undefined && run.epoch !== state.ownership.epoch) return { do: 'recover-run', turn, runId: run.runId };
   if (run === undefined) return isLeaving ? { do: 'rest' } : { do: 'start-run', turn };
   if (isLeaving && turn.step === undefined && turn.stop === undefined) return { do: 'hand-over', turn };
-  return turn.step === undefined ? atBoundary(state, turn, limits) : inStep(state, turn, turn.step, limits, process);
+  if (turn.step === undefined) return atBoundary(state, turn, limits, compaction);
+  return inStep(state, turn, turn.step, limits, process, compaction);
 }
 
 /**
@@ -108,9 +121,10 @@ function betweenSteps(state: SessionState): Intent | undefined {
   return change.change.kind === 'compact' ? { do: 'compact', change } : { do: 'apply-change', change };
 }
 
-function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): Intent {
+function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits, compaction: PlanCompaction): Intent {
   if (turn.stop !== undefined) return stopped(turn, turn.stop);
-  const joined = [...state.notices, ...turn.waiting].map(({ id }) => id);
+  const waiting = [...state.notices, ...turn.waiting];
+  const joined = waiting.map(({ id }) => id);
   if (turn.concluded !== undefined && joined.length === 0) {
     const failure = finishFailure(turn.concluded);
     return failure === undefined
@@ -121,31 +135,16 @@ function atBoundary(state: SessionState, turn: OpenTurn, limits: TurnLimits): In
   if (change !== undefined) return change;
   const failure = limitMet(state, turn, limits);
   if (failure !== undefined) return { do: 'end-run', turn, status: 'failed', failure };
-  return { do: 'start-step', turn, joined };
+  const reason = turn.overflow === 'pending' ? 'overflow' : 'threshold';
+  const joining = waiting.map(({ message }) => message);
+  const plan = compaction(state, reason, joining);
+  return plan === undefined ? { do: 'start-step', turn, joined } : { do: 'make-room', turn, plan };
 }
 
 /** A stop that somebody wanted cancels the turn; one at a limit fails it. */
 function stopped(turn: OpenTurn, { failure }: NonNullable<OpenTurn['stop']>): FactIntent {
   if (failure === undefined) return { do: 'end-run', turn, status: 'cancelled' };
   return { do: 'end-run', turn, status: 'failed', failure };
-}
-
-/** Why a turn must not go on: it went round too often, or its model does not get on. */
-function limitMet(state: SessionState, turn: OpenTurn, limits: TurnLimits): Failure | undefined {
-  const met = (code: ErrorCode, data: ErrorData): Failure => ({ code, message: errorMessage(code, data) });
-  const { maxSteps: limit, maxParseFailures, maxRepeatedCalls } = limits;
-  if (turn.steps >= limit) return met('PERDURE_TURN_STEP_LIMIT', { limit });
-  if (brokenAnswersInARow(state, turn.turnId, maxParseFailures + 1) > maxParseFailures) {
-    return met('PERDURE_TURN_PARSE_LIMIT', { times: maxParseFailures + 1 });
-  }
-  // The first call too many was denied, and the model told.
-  if (timesInARow(state, turn.turnId, maxRepeatedCalls + 2) <= maxRepeatedCalls + 1) return undefined;
-  return met('PERDURE_TURN_REPEATED_CALLS', { tool: lastTool(state) });
-}
-
-function lastTool({ messages }: SessionState): string {
-  const last = messages.at(messages.length - 1);
-  return last?.role === 'tool' ? (last.parts.at(-1)?.name ?? '') : '';
 }
 
 /** An answer that was cut is kept and shown, and never passed off as a success. */
@@ -162,8 +161,15 @@ export function finishFailure(finish: FinishReason): Failure | undefined {
   }
 }
 
-function inStep(state: SessionState, turn: OpenTurn, step: OpenStep, limits: TurnLimits, process: ProcessView): Intent {
-  if (step.answer === undefined) return unanswered(turn, step, limits);
+function inStep(
+  state: SessionState,
+  turn: OpenTurn,
+  step: OpenStep,
+  limits: TurnLimits,
+  process: ProcessView,
+  compaction: PlanCompaction,
+): Intent {
+  if (step.answer === undefined) return unanswered(state, turn, step, limits, compaction);
   const unsettled = step.calls.filter((call) => call.settled === undefined);
   if (unsettled.length === 0) return { do: 'checkpoint-step', turn, step };
   const denied = unsettled.find((call) => call.decision?.decision === 'deny');
@@ -212,12 +218,20 @@ export function waitsForPeople(state: SessionState): boolean {
   if (turn?.step?.answer === undefined || state.hostCalls.length > 0) return false;
   const none = { has: () => false };
   const limits = { maxSteps: 0, maxModelAttempts: 0, maxRepeatedCalls: 0, maxParseFailures: 0 };
-  return inStep(state, turn, turn.step, limits, { underWay: none, voided: none }).do === 'rest';
+  return inStep(state, turn, turn.step, limits, { underWay: none, voided: none }, NEVER).do === 'rest';
 }
 
-function unanswered(turn: OpenTurn, step: OpenStep, limits: TurnLimits): Intent {
+function unanswered(
+  state: SessionState,
+  turn: OpenTurn,
+  step: OpenStep,
+  limits: TurnLimits,
+  compaction: PlanCompaction,
+): Intent {
   if (turn.stop !== undefined) return stopped(turn, turn.stop);
   const failed = step.lastFailure;
+  const plan = failed !== undefined && turn.overflow === 'pending' ? compaction(state, 'overflow', []) : undefined;
+  if (plan !== undefined) return { do: 'make-room', turn, plan };
   if (failed !== undefined && (!failed.retryable || step.failures >= limits.maxModelAttempts)) {
     return { do: 'end-run', turn, status: 'failed', failure: failed.failure };
   }
@@ -260,6 +274,7 @@ export function isFactIntent(intent: Intent): intent is FactIntent {
     case 'reconcile-call':
     case 'recover-run':
     case 'compact':
+    case 'make-room':
       return false;
     default:
       return true;

@@ -15,7 +15,7 @@ import { currentTurn, type OpenTurn, type SessionState } from '../session/sessio
 import { askModel } from './ask-model.js';
 import { assertLeased } from './assert-leased.js';
 import { artifactsOf, startCall, type RunningCall } from './call-runner.js';
-import { compactHistory } from './compact-history.js';
+import { compactByRequest, compactForStep, type CompactionSite } from './compact-history.js';
 import { invocationContextOf } from './invocation-context-of.js';
 import { outermost } from './nested-calls.js';
 import { isParallel, type EffectIntent, type ProcessView } from './decider.js';
@@ -127,14 +127,15 @@ export class EffectRunner {
       case 'recover-run':
         return this.recoverRun(intent, state);
       case 'compact':
-        return compactHistory(
-          intent.change,
-          this.work,
-          this.contextOf(state, this.answering),
-          this.held.epoch,
-          this.answering,
-        );
+        return compactByRequest(intent.change.changeId, this.compactionSite(state));
+      case 'make-room':
+        return this.timed(intent, () => compactForStep(intent.plan, this.compactionSite(state)));
     }
+  }
+
+  private compactionSite(state: SessionState): CompactionSite {
+    const { work, held, answering: controller } = this;
+    return { work, context: this.contextOf(state, controller), epoch: held.epoch, controller };
   }
 
   private timed<Result>(intent: { readonly turn: OpenTurn }, work: () => Promise<Result>): Promise<Result> {

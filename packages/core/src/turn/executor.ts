@@ -141,7 +141,10 @@ export class Executor {
   private advance(batch: FactBatch): Next {
     for (;;) {
       if (batch.isFull) return { do: 'more' };
-      const intent = nextIntent(batch.state, this.work.agent().parts.limits, this.effects.process);
+      const agent = this.work.agent();
+      const intent = nextIntent(batch.state, agent.parts.limits, this.effects.process, (state, reason, joining) =>
+        this.work.composer.planCompaction(state, agent, joining, reason),
+      );
       if (intent.do === 'decide-call') {
         if (!this.decideAtOnce(batch, intent)) return intent;
       } else if (isFactIntent(intent)) this.record(batch, intent);

@@ -92,7 +92,8 @@ export interface HookPayloads {
     /** What is offered, as people read it, where one question with options is asked. */
     readonly options?: readonly string[];
   };
-  readonly pre_compact: { readonly message_count: number; readonly used_tokens: number };
+  /** Of what models see: its messages, the estimated tokens of the request, and the model's window. */
+  readonly pre_compact: { readonly message_count: number; readonly used_tokens: number; readonly max_tokens: number };
   readonly post_compact: {
     readonly message_count_before: number;
     readonly message_count_after: number;

@@ -6,6 +6,8 @@ export interface LanguageModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   readonly provider: string;
   readonly modelId: string;
+  /** How many tokens a request and its answer may be together, where the instance tells; a host's own value counts. */
+  readonly contextWindow?: number;
   doGenerate(options: never): PromiseLike<unknown>;
   doStream(options: never): PromiseLike<unknown>;
 }

@@ -25,12 +25,25 @@ export interface AgentOptions {
   readonly readOnly?: boolean;
   readonly limits?: AgentLimits;
   readonly files?: FileOptions;
+  /** How long requests may get. */
+  readonly context?: ContextOptions;
   /** How many calls of the agent run at the same time in this process, by the lane of their tools. */
   readonly lanes?: Readonly<Record<string, LaneOptions>>;
   /** Asked before every call of the agent's sessions, unless a session has one of its own; plugins may bring more. */
   readonly budgetGuard?: BudgetGuard;
   /** How much of their runs the agent's sessions offer; all of them when absent. */
   readonly retentionLimits?: SessionRetentionLimits;
+}
+
+/** When the older part of a conversation is summed up, so that requests stay inside the model's window. */
+export interface ContextOptions {
+  /**
+   * The window in tokens, of every model or by the models' names. In its place when absent: the `contextWindow` of the
+   * model, else 200,000.
+   */
+  readonly window?: number | Readonly<Record<string, number>>;
+  /** The share of the window, above 0 up to 1, from which on a session is compacted before a step; 0.8 when absent. */
+  readonly compactAt?: number;
 }
 
 export interface LaneOptions {

@@ -27,11 +27,12 @@ export class ScriptReader {
 
   private fits(rule: ScriptRule, request: ScriptRequest): boolean {
     if (rule.times !== undefined && (this.used.get(rule) ?? 0) >= rule.times) return false;
-    const { userTextContains, toolResults, modelId } = rule.when ?? {};
+    const { userTextContains, toolResults, modelId, messageCharactersOver: over } = rule.when ?? {};
     return (
       (userTextContains === undefined || request.lastUserText.includes(userTextContains)) &&
       (toolResults === undefined || request.toolResultsSince.length === toolResults) &&
-      (modelId === undefined || request.modelId === modelId)
+      (modelId === undefined || request.modelId === modelId) &&
+      (over === undefined || JSON.stringify(request.messages).length > over)
     );
   }
 }

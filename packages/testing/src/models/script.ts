@@ -92,7 +92,9 @@ export type ScriptedAnswer = z.output<typeof scriptedAnswer>;
 
 /**
  * An answer and the requests that it is for: `userTextContains` looks into the last user message, `toolResults` is the
- * exact number of tool results behind it. A rule without `when` fits every request; one with `times` so many.
+ * exact number of tool results behind it, and `messageCharactersOver` is for requests whose messages are longer than so
+ * many characters of JSON: a provider with a small window. A rule without `when` fits every request; one with `times`
+ * so many.
  */
 const scriptRule = z.strictObject({
   when: z
@@ -100,6 +102,7 @@ const scriptRule = z.strictObject({
       userTextContains: z.string().exactOptional(),
       toolResults: count.exactOptional(),
       modelId: z.string().exactOptional(),
+      messageCharactersOver: count.exactOptional(),
     })
     .exactOptional(),
   times: z.int().positive().exactOptional(),
