@@ -177,7 +177,15 @@ describe('proof', () => {
     const file = place.path('export.jsonl');
     await sessions('export', 's', '--facts', '--out', file);
     const [first, ...rest] = jsonLines(readFileSync(file, 'utf8'));
-    expect(first).toEqual(snapshot);
+    const { revision, hash: end } = snapshot.session;
+    expect(first).toEqual({
+      format: 'perdure.session-facts',
+      version: 1,
+      tenant: null,
+      session: 's',
+      revision,
+      hash: end,
+    });
     const facts = rest as readonly RecordedFact[];
     expect(facts.length).toBe(snapshot.session.revision + 1);
     for (const fact of facts) expect(isFactIntact(fact, (text) => hash('sha256', text, 'hex'))).toBe(true);

@@ -4,6 +4,7 @@ import type { Agent, ContextOptions, Session } from '@perdure/plugin-api';
 import { forking } from './fork-scenario.js';
 import { checkFiles, files } from './attachments-scenario.js';
 import { compaction } from './compaction-scenario.js';
+import { importing } from './exchange-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -17,6 +18,8 @@ export interface Scenario {
   readonly isOwnPoint?: (point: KillPoint) => boolean;
   /** How long its requests may get. */
   readonly context?: ContextOptions;
+  /** What comes before the session is asked for. */
+  prepare?(agent: Agent): Promise<unknown>;
   drive(session: Session, agent: Agent): Promise<void>;
 }
 
@@ -266,4 +269,5 @@ export const scenarios: readonly Scenario[] = [
   questioning,
   forking,
   compaction,
+  importing,
 ];

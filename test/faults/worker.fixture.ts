@@ -84,6 +84,7 @@ const agent = runtime.agent({
   context: scenario.context ?? {},
 });
 await agent.ready();
+await scenario.prepare?.(agent);
 const session = agent.session(workspace, { sessionId: 's', tenantId: order.scenario });
 await scenario.drive(session, agent);
 await session.close();

@@ -1,4 +1,8 @@
 export { createRuntime, PerdureRuntime } from './create-runtime.js';
+export { restoreStream } from './exchange/restore-stream.js';
+export type { ExportedFact, ExportedStream, RestoredStream } from './exchange/restore-stream.js';
+export { takeSnapshot } from './exchange/take-snapshot.js';
+export type { SnapshotSource } from './exchange/take-snapshot.js';
 export type { RuntimeAgent } from './host/agent.js';
 export type { Governance } from './host/agent-view.js';
 export type { HostServices } from './host/host-services.js';
@@ -14,6 +18,5 @@ export type { ReplayDifference, ReplayReport } from './replay/replay.js';
 export { parseAnchor, takeAnchor, verifySession } from './replay/verify.js';
 export type { Anchor, VerifiedChain } from './replay/verify.js';
 export { secretsOf } from './secrets/secrets-port.js';
-export { sessionSnapshot } from './session/session-views.js';
 export { loadSession } from './session/session-loader.js';
 export type { FoldedSession } from './session/session-loader.js';

@@ -11,6 +11,7 @@ import { questionAnswered, questionAsked, questionRefused } from './question.js'
 import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } from './run.js';
 import {
   eraseRequested,
+  messagesImported,
   sessionCreated,
   sessionErased,
   sessionForked,
@@ -27,6 +28,7 @@ export const catalogue = {
   SessionRelabeled: sessionRelabeled,
   EraseRequested: eraseRequested,
   SessionErased: sessionErased,
+  MessagesImported: messagesImported,
   OwnershipTaken: ownershipTaken,
   OwnershipReleased: ownershipReleased,
   LateResultReported: lateResultReported,

@@ -8,6 +8,16 @@ export { defineEvent, isPluginType } from './define-event.js';
 export type { EventDefinition } from './define-event.js';
 export { decodeEnvelope, eventEnvelopeV1, eventEnvelopeV1Version, projectEnvelope } from './envelope.js';
 export type { DecodedEnvelope, EventEnvelopeV1, ProjectedEvent } from './envelope.js';
+export { checkSnapshot, readSnapshot } from './exchange/read-snapshot.js';
+export type { ReadSnapshot, SnapshotFault } from './exchange/read-snapshot.js';
+export { DEFERRED_IN_SNAPSHOTS, sessionSnapshotV1, SNAPSHOT_VERSION } from './exchange/snapshot.js';
+export type {
+  SessionSnapshotV1,
+  SnapshotArtifact,
+  SnapshotRun,
+  SnapshotSession,
+  SnapshotTrace,
+} from './exchange/snapshot.js';
 export { FactRegistry, readMetadata, wireTypes } from './fact-registry.js';
 export type { ReadFact, RecordedFact, Upcaster } from './fact-registry.js';
 export { claimedHashes, FIRST_PREV_HASH, isFactIntact, sealMetadata } from './hash-chain.js';
@@ -17,6 +27,8 @@ export type { ApprovalMode, Change } from './input.js';
 export { jsonValue, providerMetadata } from './json.js';
 export type { JsonValue, ProviderMetadata } from './json.js';
 export { jsonSchemaOf } from './json-schema.js';
+export { message, toolResultPart } from './message.js';
+export type { StoredMessage } from './message.js';
 export { actor, factMetadata, labels } from './metadata.js';
 export type { Actor, FactMetadata, Labels, Lane } from './metadata.js';
 export { answerOnWire, answerText, argumentText, finishReason, modelPurpose, partLength, partOnWire } from './model.js';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
+import { message } from './message.js';
 import { labels } from './metadata.js';
+import { artifactReference } from './parts.js';
 
 /** Opens a session's stream. `parent` and `root` are ids of the same tenant; a session without a parent has neither. */
 export const sessionCreated = defineEvent({
@@ -14,6 +16,20 @@ export const sessionCreated = defineEvent({
     parent: z.string().exactOptional(),
     root: z.string().exactOptional(),
     labels,
+    /**
+     * The session was made out of a snapshot. `digest` is that of the snapshot as canonical JSON, `sessionId` the id
+     * there, and `revision` and `hash` the place in the stream that it was taken of. So many `messages` follow; before
+     * the last of them nothing else of the session begins.
+     */
+    imported: z
+      .strictObject({
+        digest: z.string(),
+        sessionId: z.string(),
+        messages: z.int().nonnegative(),
+        revision: z.int().nonnegative().exactOptional(),
+        hash: z.string().exactOptional(),
+      })
+      .exactOptional(),
   }),
   wire: {
     type: 'session_created',
@@ -27,7 +43,31 @@ export const sessionCreated = defineEvent({
       principal: fact.labels.principal,
       agent_template_id: fact.labels.agentTemplateId,
       correlation_id: fact.labels.correlationId,
+      imported_digest: fact.imported?.digest,
+      imported_session_id: fact.imported?.sessionId,
     }),
+  },
+});
+
+/**
+ * Messages of a snapshot become those of the session: the first has the place `from` among them, counted from 0.
+ * `hidden` are places of those that models are not shown, and `summary` stands for them. The bytes of `artifacts` were
+ * durable before.
+ */
+export const messagesImported = defineEvent({
+  type: 'MessagesImported',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({
+    from: z.int().nonnegative(),
+    messages: z.array(message),
+    hidden: z.array(z.int().nonnegative()).exactOptional(),
+    summary: z.string().exactOptional(),
+    artifacts: z.array(artifactReference).exactOptional(),
+  }),
+  wire: {
+    type: 'messages_imported',
+    payload: (fact) => ({ from_message: fact.from + 1, to_message: fact.from + fact.messages.length }),
   },
 });
 

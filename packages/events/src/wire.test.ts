@@ -40,7 +40,7 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   ],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
-  SessionCreated: [{ parent: 'a', root: 'b' }],
+  SessionCreated: [{ parent: 'a', root: 'b' }, { imported: { digest: 'sha256:1', sessionId: 'a', messages: 2 } }],
   SessionForked: [{ parent: 'a', root: 'b' }],
   ToolCallDecided: [{ decision: 'allow', gates: [] }],
   ToolCallSettled: [{ files: [{ type: 'file', mediaType: 'image/png' }] }],

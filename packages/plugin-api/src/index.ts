@@ -89,7 +89,7 @@ export type {
 } from './ports/sandbox.js';
 export type { Secrets } from './ports/secrets.js';
 export type { SessionScope, SessionToolSource } from './ports/session-tools.js';
-export type { SessionSnapshotV1, SnapshotRun, SnapshotSession, SnapshotStore } from './ports/snapshot-store.js';
+export type { SnapshotStore } from './ports/snapshot-store.js';
 export type { SystemBlockContext, SystemBlockSource } from './ports/system-block.js';
 export { noCalls } from './ports/tool.js';
 export { filesOf, isTextType, READ_ARTIFACT, withFiles } from './ports/tool-file.js';
@@ -138,6 +138,7 @@ export type {
 } from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
+export type { ObjectMessage, ObjectRequest, ObjectResult } from './session/object.js';
 export type {
   ActiveTool,
   RunEvent,

@@ -1,4 +1,5 @@
-import { PerdureError, type SessionSnapshotV1, type SnapshotStore } from '@perdure/plugin-api';
+import type { SessionSnapshotV1 } from '@perdure/events';
+import { PerdureError, type SnapshotStore } from '@perdure/plugin-api';
 import { checkName, snapshotText } from '@perdure/plugin-api/store-input';
 
 /** Snapshots in this process: the port `SnapshotStore` in its shortest form. */

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { PerdureError, type SessionSnapshotV1, type SnapshotStore } from '@perdure/plugin-api';
+import type { SessionSnapshotV1 } from '@perdure/events';
+import { PerdureError, type SnapshotStore } from '@perdure/plugin-api';
 import type { Database, RowStatement } from './database.js';
 import { checkName, snapshotText } from '@perdure/plugin-api/store-input';
 import { damaged, guarded } from './sqlite-error.js';

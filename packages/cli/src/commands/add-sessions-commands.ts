@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
 import { withModel, withOutput, withPlace, withRules } from './command-options.js';
 import type { OutFlags } from './sessions-anchor.js';
 import type { SessionsEventsFlags } from './sessions-events.js';
 import type { SessionsExportFlags } from './sessions-export.js';
+import type { SessionsImportFlags } from './sessions-import.js';
 import type { SessionsFlags } from './sessions-flags.js';
 import type { SessionsListFlags } from './sessions-list.js';
 import type { SessionsReplayFlags } from './sessions-replay.js';
@@ -53,12 +54,24 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
       const { sessionsReplay } = await import('./sessions-replay.js');
       finish(await sessionsReplay(context, id, flags));
     });
-  add(sessions.command('export <id>').description('the session as one JSON value'))
+  add(sessions.command('export <id>').description('the session as one JSON value, or its facts as JSON lines'))
     .option('--out <file>', 'write it to a file')
-    .option('--facts', 'JSON lines: the session, then every stored fact to the letter')
+    .addOption(
+      new Option(
+        '--format <form>',
+        'the exchange form, or every stored fact to the letter (default: snapshot)',
+      ).choices(['snapshot', 'facts']),
+    )
+    .option('--facts', 'the same as --format facts')
     .action(async (id: string, flags: SessionsExportFlags) => {
       const { sessionsExport } = await import('./sessions-export.js');
       finish(await sessionsExport(context, id, flags));
+    });
+  add(sessions.command('import <file>').description('a session of a snapshot, or a stream as it was exported'))
+    .option('--id <id>', 'its id here, for a snapshot (default: that of the snapshot, where it is free)')
+    .action(async (file: string, flags: SessionsImportFlags) => {
+      const { sessionsImport } = await import('./sessions-import.js');
+      finish(await sessionsImport(context, file, flags));
     });
   return sessions;
 }

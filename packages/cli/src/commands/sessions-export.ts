@@ -1,7 +1,8 @@
-import { loadSession, sessionSnapshot } from '@perdure/core';
+import { loadSession, takeSnapshot } from '@perdure/core';
 import { sessionStream } from '@perdure/events';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
+import { factsHeader } from '../sessions/exchange-file.js';
 import { readFacts } from '../sessions/read-facts.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { jsonText } from '../terminal/json-text.js';
@@ -11,23 +12,27 @@ import { sessionKey } from './sessions-flags.js';
 import { withStore } from './with-store.js';
 
 export interface SessionsExportFlags extends OutFlags {
+  readonly format?: 'snapshot' | 'facts';
   readonly facts?: boolean;
 }
 
-/** `perdure sessions export ID`: the session in its exchange form, and behind it every stored fact to the letter. */
+/** `perdure sessions export ID`: the session in its exchange form, or every stored fact to the letter. */
 export function sessionsExport(context: CliContext, id: string, flags: SessionsExportFlags): Promise<number> {
   return withStore(context, flags, async (runtime) => {
     const key = sessionKey(id, flags);
     await requireRecorded(runtime, key);
     const { store, facts } = runtime.services;
-    const snapshot = sessionSnapshot(key, await loadSession(store, sessionStream(key), facts));
+    const folded = await loadSession(store, sessionStream(key), facts);
     const target = openTarget(flags.out, context.screen.out);
-    await target.line(jsonText(snapshot, flags.facts === true ? undefined : 2));
-    if (flags.facts === true) {
-      for await (const fact of readFacts(store, key, { from: 0, until: snapshot.session.revision })) {
+    if (flags.facts === true || flags.format === 'facts') {
+      const { revision, hash } = folded;
+      await target.line(jsonText(factsHeader(key, revision, hash)));
+      for await (const fact of readFacts(store, key, { from: 0, until: revision })) {
         if (target.isClosed) break;
         await target.line(jsonText(fact));
       }
+    } else {
+      await target.line(jsonText(await takeSnapshot({ store, facts }, key, folded), 2));
     }
     await target.close();
     return exitCodes.completed;

@@ -24,6 +24,7 @@ import {
   type Sessions,
   type Token,
 } from '@perdure/plugin-api';
+import { importSession } from '../exchange/import-session.js';
 import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
@@ -79,6 +80,7 @@ export class RuntimeAgent implements Agent {
       tree: (id) => lineage.tree(id),
       erase: (id, options) => lineage.erase(id, options),
       remove: (id) => lineage.remove(id),
+      import: (snapshot, options) => this.import(snapshot, options),
     };
     this.starting = this.start();
     this.starting.catch(() => undefined);
@@ -255,6 +257,14 @@ export class RuntimeAgent implements Agent {
     if (missing === undefined) return handle;
     await home.close('closed');
     throw new PerdureError(missing, { session: id });
+  }
+
+  private async import(snapshot: unknown, options: SessionOptions | undefined): Promise<Session> {
+    await this.starting;
+    const { services, id: agentId, registry } = this;
+    const hasModel = (name: string): boolean => this.current().parts.models.has(name);
+    const resolve = (given: SessionOptions, sessionId: string): SessionConfig => this.resolve(given, { sessionId });
+    return importSession({ services, agentId, registry, hasModel, resolve }, snapshot, options);
   }
 
   private async list(options: ListOptions | undefined): Promise<SessionPage> {

@@ -10,8 +10,16 @@ export interface ModelCallOptions {
   readonly tools?: readonly ModelTool[];
   readonly toolChoice?: { readonly type: 'auto' | 'none' };
   readonly maxOutputTokens?: number;
+  readonly responseFormat?: ResponseFormat;
   readonly abortSignal: AbortSignal;
   readonly includeRawChunks: false;
+}
+
+/** An answer that is JSON; a model that cannot be held to a schema says so in a warning. */
+export interface ResponseFormat {
+  readonly type: 'json';
+  readonly schema: JsonValue;
+  readonly name?: string;
 }
 
 export type ModelMessage =

@@ -11,6 +11,7 @@ import {
   type ModelCallOptions,
   type ModelMessage,
   type ModelTool,
+  type ResponseFormat,
 } from './language-model.js';
 import { classifyModelError, type ModelFailure } from './model-errors.js';
 import { SilenceTimer } from './silence-timer.js';
@@ -21,6 +22,8 @@ export interface ModelRequest {
   readonly hasFiles?: boolean;
   readonly tools: readonly ModelTool[];
   readonly maxOutputTokens: number | undefined;
+  /** The form of the answer; a text when absent. */
+  readonly responseFormat?: ResponseFormat;
 }
 
 export interface ModelInvocation {
@@ -166,6 +169,7 @@ function callOptions(
     prompt,
     ...(request.tools.length === 0 ? {} : { tools: request.tools, toolChoice: { type: 'auto' } }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    ...(request.responseFormat === undefined ? {} : { responseFormat: request.responseFormat }),
     abortSignal,
     includeRawChunks: false,
   };

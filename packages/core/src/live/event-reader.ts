@@ -113,12 +113,13 @@ class EventReader {
         if (live !== undefined) yield* this.ofAnswer(live);
         yield* this.restOf(payload.parts, fact);
       }
-      this.leaveAnswer();
+      // An object for the host is made beside the step, whose answer goes on.
+      if (!('purpose' in payload) || payload.purpose !== 'object') this.leaveAnswer();
       this.revision = fact.revision;
       if (!isStep || fact.type === 'AnswerInterrupted') yield* this.onWire(fact);
       return;
     }
-    if (fact.type === 'StepStarted' || fact.type === 'ModelCallFailed') this.leaveAnswer();
+    if (fact.type === 'StepStarted' || isFailedStep(fact)) this.leaveAnswer();
     this.revision = fact.revision;
     yield* this.onWire(fact);
   }
@@ -215,4 +216,8 @@ function liveMetadata(source: EventSource): Record<string, JsonValue> {
     ...(run === undefined ? {} : { run_id: run.runId }),
     ...(turn?.step === undefined ? {} : { step_id: turn.step.stepId }),
   };
+}
+
+function isFailedStep({ type, payload }: CommittedFact): boolean {
+  return type === 'ModelCallFailed' && (payload as PayloadOf<'ModelCallFailed'>).purpose !== 'object';
 }

@@ -20,6 +20,8 @@ export interface SessionListRow {
   readonly openTurns: readonly string[];
   readonly isRunning: boolean;
   readonly owner: string | null;
+  /** Messages that an import has still to bring. */
+  readonly missing?: number;
 }
 
 const PREVIEW = 180;
@@ -31,6 +33,7 @@ export const sessionList: Projection<SessionListRow> = {
     'SessionCreated',
     'SessionForked',
     'SessionErased',
+    'MessagesImported',
     'PromptAccepted',
     'PromptCancelled',
     'RunStarted',
@@ -64,6 +67,7 @@ function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated' | 'Ses
     openTurns: [],
     isRunning: false,
     owner: null,
+    ...(!('imported' in payload) || payload.imported === undefined ? {} : { missing: payload.imported.messages }),
   };
 }
 
@@ -73,6 +77,14 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
       const { turnId, parts } = fact.payload as PayloadOf<'PromptAccepted'>;
       const openTurns = row.openTurns.includes(turnId) ? row.openTurns : [...row.openTurns, turnId];
       return { openTurns, messages: row.messages + 1, preview: row.preview || promptText(parts).slice(0, PREVIEW) };
+    }
+    case 'MessagesImported': {
+      const { from, messages } = fact.payload as PayloadOf<'MessagesImported'>;
+      if (from !== row.messages || row.missing === undefined) return {};
+      const first = messages.find(({ role }) => role === 'user');
+      const preview = first?.role === 'user' ? promptText(first.parts).slice(0, PREVIEW) : '';
+      const missing = row.missing - messages.length;
+      return { messages: from + messages.length, preview: row.preview || preview, missing };
     }
     case 'RunStarted':
       return { isRunning: true };
@@ -142,7 +154,8 @@ export async function readSessionList(services: ListServices): Promise<readonly 
 }
 
 function summaryOf(row: SessionListRow): SessionSummary {
-  const { openTurns, isRunning, ...shown } = row;
+  const { openTurns, isRunning, missing = 0, ...shown } = row;
+  if (missing > 0) return { ...shown, status: 'importing' };
   return { ...shown, status: isRunning ? 'running' : openTurns.length > 0 ? 'waiting' : 'idle' };
 }
 

@@ -2,9 +2,10 @@ import { noUsage } from '@perdure/events';
 import { withArtifacts } from './named-artifacts.js';
 import type { EvolveHandlers } from './evolve.js';
 import { lateResultText } from './late-result.js';
-import type { EndedTurn, OpenTurn, SessionState, WaitingMessage } from './session-state.js';
+import { isImporting, type EndedTurn, type OpenTurn, type SessionState, type WaitingMessage } from './session-state.js';
 
 type InputFacts =
+  | 'MessagesImported'
   | 'OwnershipTaken'
   | 'OwnershipReleased'
   | 'LateResultReported'
@@ -19,6 +20,19 @@ type InputFacts =
 
 /** How the facts that come from outside the running turn change a session. */
 export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
+  MessagesImported: ({ from, messages, hidden = [], summary }, state) => {
+    // What comes out of its turn is of another import that was quicker.
+    if (!isImporting(state) || from !== state.messages.length) return state;
+    const unseen = new Set(hidden);
+    const next = { messages: state.messages, context: state.context };
+    for (const message of messages) {
+      const place = next.messages.length;
+      next.messages = next.messages.push({ ...message, sequence: place + 1 });
+      if (!unseen.has(place)) next.context = next.context.push(place);
+    }
+    return { ...state, ...next, ...(summary === undefined ? {} : { summary, compactions: state.compactions + 1 }) };
+  },
+
   OwnershipTaken: (fact, state) => ({
     ...state,
     ownership: { epoch: fact.epoch, owner: { node: fact.node, incarnation: fact.incarnation }, handedOver: false },

@@ -46,6 +46,9 @@ function identityOf(
     ...(parent === undefined ? {} : { parent }),
     ...(root === undefined ? {} : { root }),
     createdAt,
+    ...('imported' in fact && fact.imported !== undefined
+      ? { imported: { digest: fact.imported.digest, messages: fact.imported.messages } }
+      : {}),
   };
 }
 

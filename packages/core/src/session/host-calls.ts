@@ -1,12 +1,13 @@
-import type { JsonValue } from '@perdure/events';
-import { PerdureError, type ToolOutcome } from '@perdure/plugin-api';
-import { hostCall } from '../turn/host-call.js';
+import { PerdureError } from '@perdure/plugin-api';
 import type { SessionWork } from '../turn/session-work.js';
 import type { Ownership } from './ownership.js';
 import { settledWithin } from './settled-within.js';
 
 /** Milliseconds in which a call that was broken off must come to its end. */
 const BREAK_OFF_MS = 5_000;
+
+/** What a host has done in a session that this node owns, until the signal aborts. */
+export type HostWork<Result> = (work: SessionWork, held: Ownership, signal: AbortSignal) => Promise<Result>;
 
 /** The calls that the host makes itself in a loaded session, beside its turn. */
 export class HostCalls {
@@ -16,10 +17,10 @@ export class HostCalls {
   constructor(private readonly work: SessionWork) {}
 
   /** Makes a call. Throws PERDURE_SESSION_CLOSED when they were ended. */
-  make(name: string, input: JsonValue, isTrusted: boolean, held: Ownership | undefined): Promise<ToolOutcome> {
+  make<Result>(work: HostWork<Result>, held: Ownership | undefined): Promise<Result> {
     const { signal } = this.ending;
     if (held === undefined || signal.aborted) return Promise.reject(this.closed());
-    const call = hostCall(name, input, isTrusted, this.work, held, signal);
+    const call = work(this.work, held, signal);
     this.calls.add(call);
     return call.finally(() => this.calls.delete(call));
   }

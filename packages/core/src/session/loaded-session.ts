@@ -1,19 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import type { JsonValue, PayloadOf } from '@perdure/events';
-import {
-  isPerdureError,
-  PerdureError,
-  reasonOf,
-  type ResumeOptions,
-  type ToolOutcome,
-  type TurnResult,
-} from '@perdure/plugin-api';
+import type { PayloadOf } from '@perdure/events';
+import { isPerdureError, PerdureError, reasonOf, type ResumeOptions, type TurnResult } from '@perdure/plugin-api';
 import { Executor } from '../turn/executor.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';
 import { FactTellers } from './fact-tellers.js';
-import { HostCalls } from './host-calls.js';
+import { HostCalls, type HostWork } from './host-calls.js';
 import { InteractionExpiry } from './interaction-expiry.js';
 import type { CommittedFact } from './journal.js';
 import { Passivation } from './passivation.js';
@@ -163,9 +156,10 @@ export class LoadedSession {
     this.executor?.giveUpCalls(turnId);
   }
 
-  async tool(name: string, input: JsonValue, isTrusted: boolean): Promise<ToolOutcome> {
+  /** Does the host's own work beside the turn, on this node. */
+  async beside<Result>(work: HostWork<Result>): Promise<Result> {
     await this.own({});
-    return this.hostCalls.make(name, input, isTrusted, this.held);
+    return this.hostCalls.make(work, this.held);
   }
 
   /**

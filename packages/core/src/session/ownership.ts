@@ -3,7 +3,7 @@ import { handOver } from '../turn/record-intent.js';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import type { NodeLease } from './node-lease.js';
-import { activeRun, currentTurn, type SessionState } from './session-state.js';
+import { activeRun, currentTurn, isImporting, type SessionState } from './session-state.js';
 import { isRunnable } from './waiting.js';
 
 /** The right of this process to run a session: the epoch that it took. */
@@ -90,6 +90,7 @@ export function assertOwner(batch: FactBatch, held: Ownership, session: string):
 /** Throws when the session must not be run: it holds what this build does not know, or it is gone. */
 export function refuseNewer(state: SessionState, session: string): void {
   if (state.isErased) throw new PerdureError('PERDURE_SESSION_ERASED', { session });
+  if (isImporting(state)) throw new PerdureError('PERDURE_SESSION_IMPORTING', { session });
   if (state.newer === undefined) return;
   throw new PerdureError('PERDURE_FACT_NEWER', { session, type: state.newer.type, revision: state.newer.revision });
 }

@@ -87,6 +87,8 @@ export interface SessionIdentity {
   readonly parent?: string;
   readonly root?: string;
   readonly createdAt: number;
+  /** The snapshot that it was made of, and how many messages that has. */
+  readonly imported?: { readonly digest: string; readonly messages: number };
 }
 
 export interface ModelSpend {
@@ -235,6 +237,11 @@ export const initialState: SessionState = {
 export function activeRun(turn: OpenTurn): RunState | undefined {
   const run = turn.runs.at(-1);
   return run?.status === undefined ? run : undefined;
+}
+
+/** Whether messages of the snapshot that the session is made of are not there yet. */
+export function isImporting({ identity, messages }: SessionState): boolean {
+  return identity?.imported !== undefined && messages.length < identity.imported.messages;
 }
 
 /** The turn that runs or is next to run. */

@@ -1,4 +1,4 @@
-import type { EventEnvelopeV1, JsonValue, SystemBlock } from '@perdure/events';
+import { keyText, type EventEnvelopeV1, type JsonValue, type SystemBlock } from '@perdure/events';
 import {
   PerdureError,
   type ActiveTool,
@@ -18,6 +18,8 @@ import {
   type MessagePage,
   type MessagesOptions,
   type Mutation,
+  type ObjectRequest,
+  type ObjectResult,
   type PromptLike,
   type ResumeOptions,
   type RunEvent,
@@ -37,8 +39,12 @@ import {
   type TurnResult,
   type TurnStream,
 } from '@perdure/plugin-api';
+import { takeSnapshot } from '../exchange/take-snapshot.js';
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
+import { generateObject } from '../objects/generate-object.js';
+import { checkObjectRequest } from '../objects/object-request.js';
+import { hostCall } from '../turn/host-call.js';
 import { listCommands } from '../commands/command-list.js';
 import { RunRecords } from '../runs/run-records.js';
 import { stopEverything } from './accept-input.js';
@@ -61,7 +67,7 @@ import {
   checkText,
 } from './session-input.js';
 import { sessionMcp } from './session-mcp.js';
-import { messagePage, sessionInfo, sessionSnapshot } from './session-views.js';
+import { messagePage, sessionInfo } from './session-views.js';
 import { turnHandle } from './turn-handle.js';
 import { viewAt } from './view-at.js';
 
@@ -221,9 +227,10 @@ export class DurableSession implements Session {
     const { snapshots } = this.home;
     if (snapshots === undefined) return;
     if (!snapshots.atomic) throw new PerdureError('PERDURE_SNAPSHOT_UNSUPPORTED', { store: snapshots.name });
-    await this.upToDate(({ work: { key, journal } }) => {
-      const { state, head: revision, hash, time } = journal;
-      return snapshots.save(this.id, sessionSnapshot(key, { state, revision, hash, time }));
+    await this.upToDate(async ({ work: { key, journal, store } }) => {
+      const { state, head: revision, hash, time, registry: facts } = journal;
+      const snapshot = await takeSnapshot({ store, facts }, key, { state, revision, hash, time });
+      await snapshots.save(keyText(key), snapshot);
     });
   }
 
@@ -277,12 +284,18 @@ export class DurableSession implements Session {
 
   async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
     const call = checkCall(name, input);
-    return this.home.use((loaded) => loaded.tool(...call, true));
+    return this.home.use((loaded) => loaded.beside(hostCall(...call, true)));
   }
 
   async governedTool(name: string, input: JsonValue): Promise<ToolOutcome> {
     const call = checkCall(name, input);
-    return this.home.use((loaded) => loaded.tool(...call, false));
+    return this.home.use((loaded) => loaded.beside(hostCall(...call, false)));
+  }
+
+  async generateObject<Value = JsonValue>(request: ObjectRequest): Promise<ObjectResult<Value>> {
+    const checked = checkObjectRequest(request);
+    const result = await this.home.use((loaded) => loaded.beside(generateObject(checked)));
+    return result as ObjectResult<Value>;
   }
 
   close(): Promise<void> {

@@ -56,6 +56,10 @@ export const errorTable = {
   ),
   PERDURE_SESSION_BUSY: conflict('The session "{session}" is busy with turn "{turn}".', true),
   PERDURE_SESSION_CLOSED: caller('The session "{session}" is closed in this process.', 409),
+  PERDURE_SESSION_IMPORTING: conflict(
+    'The session "{session}" is not whole yet: its import goes on, or must be repeated.',
+    true,
+  ),
   PERDURE_SESSION_OWNED: conflict('The session "{session}" is owned by the live node "{node}".', true),
   PERDURE_SESSION_FENCED: conflict('This node lost the session "{session}" to epoch {epoch}.'),
   PERDURE_NODE_RUNNING: conflict('The node "{node}" runs in another process.', true),
@@ -95,6 +99,10 @@ export const errorTable = {
   PERDURE_MODEL_PROTOCOL: unavailable('The answer of the provider ended early or could not be read.'),
   PERDURE_ANSWER_TRUNCATED: refused('The answer reached the limit of output tokens and is cut.', 413),
   PERDURE_ANSWER_FILTERED: refused("The provider's content filter cut the answer."),
+  PERDURE_OBJECT_INVALID: refused(
+    'The model gave no valid object in {attempts} answers; the last is wrong at "{path}": {reason}.',
+    422,
+  ),
   PERDURE_ANSWER_TOO_LARGE: refused('The answer is larger than the store can keep.', 413),
 
   // Tools.

@@ -117,6 +117,14 @@ export interface Sessions {
   get(id: string, patch?: SessionOptions): Promise<Session>;
   list(options?: ListOptions): Promise<SessionPage>;
   /**
+   * Makes a session out of a snapshot (`SessionSnapshotV1`, or what came before it) of this or another system: its
+   * messages, in sight of models, and where it comes from. Its id is the one that is given, else that of the snapshot,
+   * else one made of both. The same snapshot again is the same session, and an import that broke off goes on with it.
+   * Options come before what the snapshot says of model and labels; the workspace is never taken from it. Throws
+   * PERDURE_SNAPSHOT_INVALID naming the field, and PERDURE_SESSION_EXISTS.
+   */
+  import(snapshot: unknown, options?: SessionOptions): Promise<Session>;
+  /**
    * A new session that goes on from another one, whatever the length of that one: behind its last step boundary at or
    * before `at`. What was open there is not its: turns, prompts, calls, approvals, what was spent. The other one is not
    * touched and need not be here. Throws PERDURE_SESSION_NOT_FOUND, _EXISTS, _ERASED, PERDURE_INPUT_INVALID.
@@ -185,7 +193,8 @@ export interface SessionSummary {
   readonly updatedAt: number;
   readonly messages: number;
   readonly totalTokens: number;
-  readonly status: 'idle' | 'running' | 'waiting';
+  /** `importing` is not whole: its import goes on, or broke off and must be repeated. */
+  readonly status: 'idle' | 'running' | 'waiting' | 'importing';
   readonly owner: string | null;
 }
 

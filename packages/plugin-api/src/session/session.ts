@@ -7,6 +7,7 @@ import type { CommandHandler, CommandInfo } from './command.js';
 import type { Interaction, InteractionResponse } from './interaction.js';
 import type { Message } from './message.js';
 import type { Mutation } from './mutation.js';
+import type { ObjectRequest, ObjectResult } from './object.js';
 import type {
   ActiveTool,
   RunEvent,
@@ -99,6 +100,14 @@ export interface Session {
   set(change: SessionChange): Promise<ChangeHandle>;
   /** Replaces the older part of what models see by a summary of it. */
   compact(): Promise<ChangeHandle>;
+  /**
+   * Has the session's model make an object of a schema, beside the conversation: nothing of it is in `messages()`, and
+   * models do not see it later. An answer that is no JSON or breaks the schema is told to the model with what is wrong,
+   * `maxRepairs` times; then PERDURE_OBJECT_INVALID names the path. Runs on the node that owns the session
+   * (PERDURE_SESSION_OWNED elsewhere). A call whose process died is not made again. Rejects with the code of a model
+   * call that failed, and with the reason of its signal.
+   */
+  generateObject<Value = JsonValue>(request: ObjectRequest): Promise<ObjectResult<Value>>;
   /** Writes the session in its exchange form to the snapshot store, in one atomic call. */
   save(): Promise<void>;
 

@@ -10,5 +10,5 @@ export {
   tooLarge,
 } from './event-store.js';
 export { checkChange, checkRows } from './projection-store.js';
-export { snapshotText } from './snapshot-store.js';
+export { invalidSnapshot, snapshotText } from './snapshot-store.js';
 export { checkList, checkName, checkText, checkWhole, invalidInput, isStorableText, LONGEST_NAME } from './values.js';

@@ -115,6 +115,7 @@ export const snapshotStoreRequirements = {
   'snapshot-store:save:copy': 'Changing a snapshot after it was saved or loaded changes nothing in the store.',
   'snapshot-store:save:concurrent': 'Readers beside a save see the old snapshot or the new one, never a mixture.',
   'snapshot-store:save:input': 'What is no snapshot is refused and names the field; what was saved before stays.',
+  'snapshot-store:save:unknown-members': 'Members that this build does not know are kept.',
   'snapshot-store:save:unsupported':
     'A store that is not atomic answers PERDURE_SNAPSHOT_UNSUPPORTED; an atomic one saves.',
   'snapshot-store:load:missing': 'A key that was never saved loads `undefined`.',

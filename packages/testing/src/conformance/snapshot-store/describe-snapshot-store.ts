@@ -1,4 +1,5 @@
-import type { SessionSnapshotV1, SnapshotStore } from '@perdure/plugin-api';
+import type { SessionSnapshotV1 } from '@perdure/events';
+import type { SnapshotStore } from '@perdure/plugin-api';
 import { expect } from 'vitest';
 import { expectError, expectInvalidSnapshot } from '../expect-error.js';
 import type { StoreUnderTest } from '../place.js';
@@ -49,12 +50,23 @@ export function describeSnapshotStore(under: StoreUnderTest<SnapshotStore>): voi
       const save = (value: unknown) => () => store.save('k', value as SessionSnapshotV1);
       await expectInvalidSnapshot('schema_version', save({ ...snapshotOf('s1', 2), schema_version: 2 }));
       await expectInvalidSnapshot('session', save({ schema_version: 1 }));
+      await expectInvalidSnapshot('session.messages.1.sequence', save(repeated(snapshotOf('s1', 2))));
+      // What came before the aggregate is read and never written.
+      const { session } = snapshotOf('s1', 2);
+      await expectInvalidSnapshot('schema_version', save(session));
       for (const value of [undefined, null, 'text', []]) await expectInvalidSnapshot('snapshot', save(value));
       const circular: Record<string, unknown> = { ...snapshotOf('s1', 2) };
-      circular['trace_events'] = [circular];
+      circular['more'] = [circular];
       await expectInvalidSnapshot('snapshot', save(circular));
       await expectError('PERDURE_INPUT_INVALID', () => store.save('', snapshotOf('s1', 1)));
       expect(await store.load('k')).toEqual(snapshotOf('s1', 1));
+    });
+
+    verify('snapshot-store:save:unknown-members', async ({ store }) => {
+      const { session, ...parts } = snapshotOf('s1', 1);
+      const saved = { ...parts, session: { ...session, later: [1] }, later: { of: 'another build' } };
+      await store.save('k', saved);
+      expect(await store.load('k')).toEqual(saved);
     });
 
     verify('snapshot-store:save:unsupported', async ({ store }) => {
@@ -110,4 +122,10 @@ export function describeSnapshotStore(under: StoreUnderTest<SnapshotStore>): voi
       expect(await again.list()).toHaveLength(KEYS.length);
     });
   });
+}
+
+/** The same message twice. */
+function repeated(snapshot: SessionSnapshotV1): unknown {
+  const { session } = snapshot;
+  return { ...snapshot, session: { ...session, messages: [session.messages[0], session.messages[0]] } };
 }

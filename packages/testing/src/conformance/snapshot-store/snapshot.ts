@@ -1,5 +1,5 @@
-import { noUsage } from '@perdure/events';
-import type { Message, SessionSnapshotV1 } from '@perdure/plugin-api';
+import { noUsage, type SessionSnapshotV1 } from '@perdure/events';
+import type { Message } from '@perdure/plugin-api';
 
 /** A snapshot that is whole only if every part of it tells the same number of messages. */
 export function snapshotOf(id: string, messages: number): SessionSnapshotV1 {
@@ -22,9 +22,11 @@ export function snapshotOf(id: string, messages: number): SessionSnapshotV1 {
     run_records: [],
     artifacts: [{ artifact_uri: 'artifact://1', original_bytes: messages }],
     retained_artifact_uris: ['artifact://1'],
-    trace_events: [{ messages, text: 'ünï 😀 \u2028' }],
-    verification_reports: [],
-    subagent_tasks: [null, 1.5, [messages]],
+    trace_events: [{ sequence: messages, timestamp_ms: 1, kind: 'PromptAccepted', text: 'ünï 😀 \u2028' }],
+    verification_reports: [null, 1.5, [messages]],
+    subagent_tasks: [],
+    // A member that this build does not know.
+    session_review: { findings: [messages] },
   };
 }
 
