@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
 import type { JsonValue } from '@perdure/events';
-import { definePlugin, REDACTORS, type Plugin } from '@perdure/plugin-api';
+import type { Plugin } from '@perdure/plugin-api';
 import { policyApproval } from '@perdure/policy-approval';
 import { policyPermission } from '@perdure/policy-permission';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
-import { z } from 'zod';
 import { storesWith } from '../fixtures/agents.js';
 import { payloads, results, waiting } from './questions.fixture.js';
 
@@ -35,6 +34,7 @@ async function start(
   config: object = {},
   others: readonly Plugin[] = [],
   rules: object = {},
+  secrets: Readonly<Record<string, string>> = {},
 ) {
   const store = new MemoryEventStore();
   const model = new ScriptedModel({
@@ -50,6 +50,7 @@ async function start(
       { plugin: policyApproval, config },
       ...others,
     ],
+    secrets,
   });
   const agent = runtime.agent({ id: 'clerk', model });
   const session = await agent.sessions.create({ sessionId: 's' });
@@ -120,27 +121,17 @@ describe('ask_user', () => {
   });
 
   test('asks what a hook rewrote, and what it is asked and told is redacted before it is stored', async () => {
-    const redactor = definePlugin({
-      name: 'redactor',
-      api: 1,
-      version: '1.0.0',
-      config: z.object({}),
-      provides: [REDACTORS],
-      setup: ({ provide }) => {
-        provide(REDACTORS, { id: 'pin', maxMatch: 8, redact: (text) => text.replaceAll('pin-1234', '[pin]') });
-        return {};
-      },
-    });
-    const { store, runtime, agent, session } = await start(input, {}, [redactor]);
+    const { store, runtime, agent, session } = await start(input, {}, [], {}, { PIN: 'pin-1234' });
     const options = [{ value: 'pin-1234', label: 'the old one' }];
     const args = { questions: [{ id: 'which', question: 'Is it pin-1234?', kind: 'single_select', options }] };
     session.registerHook('rewrite', 'pre_tool_use', null, null, () => ({ modified: { args } }));
     const turn = await session.prompt('go');
     const [question] = await waiting(session, 1);
-    expect(question).toMatchObject({ questions: [{ prompt: 'Is it [pin]?', options: [{ value: '[pin]' }] }] });
+    const asked = { prompt: 'Is it secret://PIN?', options: [{ value: 'secret://PIN' }] };
+    expect(question).toMatchObject({ questions: [asked] });
     await session.respond({ id: question?.id ?? '', answers: { which: 'pin-1234' }, by: 'ada' });
     expect((await turn.finished).success).toBe(true);
-    expect(await results(session)).toMatchObject([{ output: { answers: { which: '[pin]' } } }]);
+    expect(await results(session)).toMatchObject([{ output: { answers: { which: 'secret://PIN' } } }]);
     expect(JSON.stringify((await store.read('session-_.s')).facts)).not.toContain('pin-1234');
     expect((await agent.replay('s')).difference).toBeUndefined();
     await runtime.dispose();

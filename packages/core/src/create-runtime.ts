@@ -47,19 +47,23 @@ import { NodeLease } from './session/node-lease.js';
 export async function createRuntime(...patches: readonly RuntimeOptions[]): Promise<PerdureRuntime> {
   const config = resolveRuntimeOptions(...patches);
   const container = Container.root();
+  const secrets = new SecretRegistry(config.secrets);
+  // Until the plugins are there that bring redactors, reports are without registered secrets.
+  let redaction = new Redaction(secrets);
+  const logger = redactingLogger(config.logger, () => redaction);
   const agents = new Map<string, RuntimeAgent>();
   const registry: AgentRegistry = { get: (id) => agents.get(id), list: () => [...agents.values()] };
   container.set(HOST_ENV, config.env);
-  container.set(LOGGER, config.logger);
+  container.set(LOGGER, logger);
   container.set(AGENTS, registry);
-  const secrets = new SecretRegistry(config.secrets);
   container.set(SECRETS, secretsPort(secrets, container));
   const available = [HOST_ENV, LOGGER, AGENTS, SECRETS];
   const plugins = orderPlugins(await loadPlugins(config.plugins, config.pluginRoot), available);
-  const set = new PluginSet(container, config.logger, config);
+  const set = new PluginSet(container, logger, config);
   try {
     await set.start(plugins);
-    const services = resolveServices(config, container, plugins, secrets);
+    redaction = new Redaction(secrets, container.get(REDACTORS));
+    const services = resolveServices(config, container, plugins, { secrets, redaction, logger });
     return new PerdureRuntime(services, set, agents, registry);
   } catch (error) {
     await set.stop();
@@ -71,7 +75,7 @@ function resolveServices(
   config: RuntimeConfig,
   container: Container,
   plugins: readonly ConfiguredPlugin[],
-  secrets: SecretRegistry,
+  guarded: Pick<HostServices, 'secrets' | 'redaction' | 'logger'>,
 ): HostServices {
   const { env } = config;
   const store = container.get(EVENT_STORE);
@@ -80,8 +84,7 @@ function resolveServices(
     contributions.flatMap(({ events }) => events),
     contributions.flatMap(({ upcasters = [] }) => upcasters),
   );
-  const redaction = new Redaction(secrets, container.get(REDACTORS));
-  const logger = redactingLogger(config.logger, redaction);
+  const { logger } = guarded;
   const incarnation = env.idGenerator.next('incarnation');
   const lease = new NodeLease(env.nodeId, incarnation, store, container.find(NODE_PRESENCE), logger, {
     ttlMs: config.leaseTtlMs,
@@ -90,7 +93,7 @@ function resolveServices(
     config,
     container,
     env,
-    logger,
+    ...guarded,
     store,
     artifacts: container.find(ARTIFACT_STORE),
     artifactCache: new ByteCache(),
@@ -98,8 +101,6 @@ function resolveServices(
     snapshots: container.find(SNAPSHOT_STORE),
     workspaces: container.find(WORKSPACES),
     facts,
-    secrets,
-    redaction,
     lease,
     opening: new OpeningLane(),
     runIds: new RunIds(),

@@ -62,7 +62,7 @@ export {
   streamCategory,
 } from './stream-name.js';
 export type { SessionKey, StreamCategory } from './stream-name.js';
-export { callOrigin, controlPlane, effectContract, gateDecision, settlementStatus } from './tool.js';
-export type { CallOrigin, ControlPlane, EffectContract, GateDecision, SettlementStatus } from './tool.js';
+export { callOrigin, controlPlane, effectContract, gateDecision, settlementStatus, trustLabel } from './tool.js';
+export type { CallOrigin, ControlPlane, EffectContract, GateDecision, SettlementStatus, TrustLabel } from './tool.js';
 export { present, usageOnWire } from './wire.js';
 export type { SingleWireRule, WireEvent, WireLookup, WireRule } from './wire.js';

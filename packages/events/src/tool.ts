@@ -104,6 +104,13 @@ export const toolCallStarted = defineEvent({
   isDetail: (fact) => fact.origin === 'model',
 });
 
+/**
+ * Where what a tool gives comes from: from the host's own code, from the session's workspace, or from anywhere else. It
+ * says how far instructions in it may be believed.
+ */
+export const trustLabel = z.enum(['trusted', 'workspace', 'external']);
+export type TrustLabel = z.output<typeof trustLabel>;
+
 export const settlementStatus = z.enum(['completed', 'failed', 'denied', 'cancelled', 'unknown']);
 export type SettlementStatus = z.output<typeof settlementStatus>;
 
@@ -121,6 +128,8 @@ export const toolCallSettled = defineEvent({
     /** Files that the tool gave beside its output. One that could not be kept names no artifact. */
     files: z.array(filePart).exactOptional(),
     failure: failure.exactOptional(),
+    /** Of the output and of what the failure says. Absent when the tool never ran. */
+    trust: trustLabel.exactOptional(),
     startedAt: z.int().exactOptional(),
     endedAt: z.int(),
   }),
@@ -133,6 +142,7 @@ export const toolCallSettled = defineEvent({
       output: fact.output ?? fact.failure?.message ?? null,
       exit_code: fact.status === 'completed' ? 0 : 1,
       metadata: metadataOf(fact),
+      trust: fact.trust,
       error_kind: fact.failure === undefined ? undefined : { type: fact.failure.code, message: fact.failure.message },
     }),
   },

@@ -41,7 +41,6 @@ export type {
   GateStage,
   PermissionDecision,
   PermissionPolicy,
-  Redactor,
   RuleGate,
   ToolCallRequest,
   WaitingGate,
@@ -77,6 +76,7 @@ export type {
   ProjectionStore,
   RowOptions,
 } from './ports/projection-store.js';
+export type { Finding, Redactor } from './ports/redactor.js';
 export type { QuestionSet } from './ports/question-set.js';
 export type {
   Sandbox,

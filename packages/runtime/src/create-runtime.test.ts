@@ -67,29 +67,33 @@ describe('the default plugins', () => {
     const all = await createRuntime({ storePath: newPath(), logger: silent });
     const stores = ['store-sqlite', 'tools-files', 'tools-artifacts'];
     const shell = ['sandbox-bubblewrap', 'tools-shell'];
-    expect(names(all)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell]);
+    expect(names(all)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell, 'security-redaction']);
     await all.dispose();
     const own = await createRuntime({ plugins: [denying, storeMemory], logger: silent });
-    expect(names(own)).toEqual([...stores.slice(1), 'policy-approval', ...shell, 'denying', 'store-memory']);
+    const others = ['security-redaction', 'denying', 'store-memory'];
+    expect(names(own)).toEqual([...stores.slice(1), 'policy-approval', ...shell, ...others]);
     await own.dispose();
     const more = await createRuntime({
       storePath: newPath(),
       logger: silent,
       plugins: [plugin('asking', [ASKER], () => ({}))],
     });
-    expect(names(more)).toEqual([...stores, 'policy-permission', ...shell, 'asking']);
+    expect(names(more)).toEqual([...stores, 'policy-permission', ...shell, 'security-redaction', 'asking']);
     await more.dispose();
     const brought = await createRuntime({
       storePath: newPath(),
       logger: silent,
       plugins: [{ plugin: toolsShell, config: { mode: 'unrestricted' } }],
     });
-    expect(names(brought)).toEqual([...stores, 'policy-permission', 'policy-approval', ...shell]);
+    const before = shell.filter((name) => name !== 'tools-shell');
+    const rest = [...before, 'security-redaction', ...shell.slice(before.length)];
+    expect(names(brought)).toEqual([...stores, 'policy-permission', 'policy-approval', ...rest]);
     await brought.dispose();
   });
 
   test('are left out when their option is off', async () => {
-    const runtime = await createRuntime({ storePath: newPath(), logger: silent, approvals: 'off', shell: 'off' });
+    const off = { approvals: 'off', shell: 'off', redaction: 'off' } as const;
+    const runtime = await createRuntime({ storePath: newPath(), logger: silent, ...off });
     expect(names(runtime)).toEqual(['store-sqlite', 'tools-files', 'tools-artifacts', 'policy-permission']);
     await runtime.dispose();
   });

@@ -15,10 +15,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Perdu
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw invalid('options', 'they are an object');
   if (!Array.isArray(options.plugins ?? [])) throw invalid('plugins', 'it is a list');
-  const { storePath, permissions, approvals, shell, ...rest } = options;
+  const { storePath, permissions, approvals, shell, redaction, ...rest } = options;
   const { plugins = [], pluginRoot = process.cwd() } = options;
   const provided = await providedTokens(plugins, pluginRoot);
-  const defaults = chooseDefaults({ storePath, permissions, approvals, shell }, { plugins, provided });
+  const defaults = chooseDefaults({ storePath, permissions, approvals, shell, redaction }, { plugins, provided });
   try {
     return await createBareRuntime({ ...rest, plugins: [...defaults, ...plugins] });
   } catch (error) {

@@ -2,6 +2,7 @@ import { ASKER, EVENT_STORE, PerdureError, type Plugin, type PluginLike } from '
 import { policyApproval } from '@perdure/policy-approval';
 import { policyPermission } from '@perdure/policy-permission';
 import { sandboxBubblewrap } from '@perdure/sandbox-bubblewrap';
+import { securityRedaction } from '@perdure/security-redaction';
 import { storeSqlite } from '@perdure/store-sqlite';
 import { toolsArtifacts } from '@perdure/tools-artifacts';
 import { toolsFiles } from '@perdure/tools-files';
@@ -19,6 +20,7 @@ export const defaultPlugins: readonly Plugin[] = [
   policyApproval,
   sandboxBubblewrap,
   toolsShell,
+  securityRedaction,
 ];
 
 export interface DefaultPlugin {
@@ -28,7 +30,8 @@ export interface DefaultPlugin {
 
 /** What a host says of the default plugins. */
 export type DefaultOptions = {
-  readonly [Option in 'storePath' | 'permissions' | 'approvals' | 'shell']: RuntimeOptions[Option] | undefined;
+  readonly [Option in 'storePath' | 'permissions' | 'approvals' | 'shell' | 'redaction']:
+    RuntimeOptions[Option] | undefined;
 };
 
 /** The options by the plugins that they configure. */
@@ -37,6 +40,7 @@ export const optionOf: Readonly<Record<string, keyof DefaultOptions>> = {
   'policy-permission': 'permissions',
   'policy-approval': 'approvals',
   'tools-shell': 'shell',
+  'security-redaction': 'redaction',
 };
 
 /** What the host's plugins are: the tokens that they provide, each with its provider, and the plugins themselves. */
@@ -62,7 +66,8 @@ export function chooseDefaults(options: DefaultOptions, host: HostPlugins): read
   });
 }
 
-function isOff({ name }: Plugin, { approvals, shell }: DefaultOptions): boolean {
+function isOff({ name }: Plugin, { approvals, shell, redaction }: DefaultOptions): boolean {
+  if (name === securityRedaction.name) return redaction === 'off';
   if (name === policyApproval.name) return approvals === 'off';
   return (name === toolsShell.name || name === sandboxBubblewrap.name) && shell === 'off';
 }
@@ -82,7 +87,7 @@ function tokensInPlaceOf({ name, provides }: Plugin): readonly string[] {
 }
 
 function configOf({ name }: Plugin, options: DefaultOptions, { provided }: HostPlugins): unknown {
-  const { storePath, permissions, approvals, shell } = options;
+  const { storePath, permissions, approvals, shell, redaction } = options;
   switch (name) {
     case storeSqlite.name:
       return storePath === undefined ? {} : { path: storePath };
@@ -90,6 +95,8 @@ function configOf({ name }: Plugin, options: DefaultOptions, { provided }: HostP
       return permissions ?? {};
     case policyApproval.name:
       return approvals ?? {};
+    case securityRedaction.name:
+      return redaction ?? {};
     case toolsShell.name: {
       if (shell !== undefined && (typeof shell !== 'object' || shell === null)) return shell;
       const given = shell ?? {};

@@ -88,6 +88,8 @@ export { approvalPolicy, policyApproval } from '@perdure/policy-approval';
 export type { ApprovalOptions } from '@perdure/policy-approval';
 export { policyBudget, readBudget, setBudget } from '@perdure/policy-budget';
 export type { BudgetReport, BudgetSetting, Prices } from '@perdure/policy-budget';
+export { securityRedaction } from '@perdure/security-redaction';
+export type { RedactionOptions } from '@perdure/security-redaction';
 export { createPermissionPolicy, parseRule, policyPermission } from '@perdure/policy-permission';
 export type { PermissionRules } from '@perdure/policy-permission';
 export { createBubblewrapSandbox, sandboxBubblewrap } from '@perdure/sandbox-bubblewrap';

@@ -1,6 +1,7 @@
 import type { RuntimeOptions as CoreOptions } from '@perdure/core';
 import type { ApprovalOptions } from '@perdure/policy-approval';
 import type { PermissionRules } from '@perdure/policy-permission';
+import type { RedactionOptions } from '@perdure/security-redaction';
 import type { ShellOptions } from '@perdure/tools-shell';
 
 /** What a host may say of a runtime: the options of the core, and those of the default plugins. */
@@ -20,4 +21,9 @@ export interface RuntimeOptions extends CoreOptions {
    * them where none can be used. With `off` there is neither tool nor sandbox.
    */
   readonly shell?: ShellOptions | 'off';
+  /**
+   * What counts as a credential, beside the registered secrets; see `@perdure/security-redaction`. With `off` only
+   * registered secrets are taken out.
+   */
+  readonly redaction?: RedactionOptions | 'off';
 }

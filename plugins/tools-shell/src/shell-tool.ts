@@ -71,6 +71,7 @@ export function shellTool(setting: ShellToolSetting): Tool {
     description: describeTool(config),
     inputSchema: schema,
     effect: 'once',
+    trust: 'workspace',
     permissionSubjects: (given: never) => {
       const parsed = schema.safeParse(given);
       return [parsed.success ? parsed.data.command : ''];

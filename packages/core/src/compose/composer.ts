@@ -55,7 +55,7 @@ export class Composer {
     const tools = agent.toolSet(state.identity?.workspace);
     const system = this.system(state, agent);
     const { setup, digest: setupDigest } = this.setup(agent, model, tools, system);
-    this.history.follow(state, joining);
+    this.history.follow(state, joining, agent.parts.marksExternal);
     const { length: messages, digest } = this.history;
     const view: StepView = {
       setup: setupDigest,

@@ -1,5 +1,6 @@
 import type { AnswerPart, FilePart, UserPart } from '@perdure/events';
 import { errorMessage, type Message, type ToolResultPart } from '@perdure/plugin-api';
+import { markedExternal } from './external-content.js';
 import type {
   ModelArtifact,
   ModelFile,
@@ -10,8 +11,8 @@ import type {
   ModelToolResult,
 } from '../invoke/language-model.js';
 
-/** A message as models are given it. */
-export function renderMessage(message: Message): ModelMessage {
+/** A message as models are given it; what comes from outside between marks, where they are wanted. */
+export function renderMessage(message: Message, marksExternal = false): ModelMessage {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: message.parts.map(renderUserPart) };
@@ -22,7 +23,7 @@ export function renderMessage(message: Message): ModelMessage {
       return { role: 'assistant', content: parts.map(renderAnswerPart) };
     }
     case 'tool':
-      return { role: 'tool', content: message.parts.map(renderResult) };
+      return { role: 'tool', content: message.parts.map((part) => renderResult(part, marksExternal)) };
   }
 }
 
@@ -65,7 +66,16 @@ function withOptions<Part>(rendered: Part, part: { readonly providerMetadata?: M
   return part.providerMetadata === undefined ? rendered : { ...rendered, providerOptions: part.providerMetadata };
 }
 
-function renderResult(part: ToolResultPart): ModelToolResult {
+function renderResult(part: ToolResultPart, marksExternal: boolean): ModelToolResult {
+  const result = renderOutput(part);
+  if (!marksExternal || part.trust !== 'external') return result;
+  const { type, value } = result.output;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const marked = markedExternal(part.callId, part.name, text);
+  return { ...result, output: { type: type === 'error-text' ? type : 'text', value: marked } };
+}
+
+function renderOutput(part: ToolResultPart): ModelToolResult {
   const files = part.files === undefined ? {} : { files: part.files.map(renderResultFile) };
   const about = { type: 'tool-result', toolCallId: part.callId, toolName: part.name, ...files } as const;
   if (part.status === 'completed') {

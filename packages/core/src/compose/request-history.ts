@@ -19,6 +19,7 @@ export class RequestHistory {
   /** For each message the digest of everything up to it. */
   private readonly digests: (string | undefined)[] = [];
   private compactions = 0;
+  private marksExternal = false;
   /** For each message how many characters of a request it and all before it are. */
   private readonly sizes: number[] = [];
   /** For each message how many of it and all before it have files. */
@@ -28,8 +29,9 @@ export class RequestHistory {
    * Brings the list to a state's context, followed by the messages that join. A state that was folded ahead of a commit
    * and given up leaves nothing behind: what does not belong is taken back first.
    */
-  follow(state: SessionState, joining: readonly number[]): void {
-    if (state.compactions !== this.compactions) this.drop(0);
+  follow(state: SessionState, joining: readonly number[], marksExternal = false): void {
+    if (state.compactions !== this.compactions || marksExternal !== this.marksExternal) this.drop(0);
+    this.marksExternal = marksExternal;
     this.compactions = state.compactions;
     const offset = state.summary === undefined ? 0 : 1;
     const length = offset + state.context.length + joining.length;
@@ -74,7 +76,8 @@ export class RequestHistory {
   }
 
   private push(source: Message | string | undefined): void {
-    const message = typeof source === 'object' ? renderMessage(source) : renderSummary(source ?? '');
+    const isMessage = typeof source === 'object';
+    const message = isMessage ? renderMessage(source, this.marksExternal) : renderSummary(source ?? '');
     this.rendered.push(message);
     this.sizes.push(this.characters + sizeOfMessage(message));
     this.withFiles.push((this.withFiles.at(-1) ?? 0) + (hasFiles(message) ? 1 : 0));

@@ -1,6 +1,6 @@
 import type { SystemBlock } from '@perdure/events';
 import type { SystemBlockContext, SystemBlockSource } from '@perdure/plugin-api';
-import type { TextRedaction } from '../secrets/stream-redactor.js';
+import type { Redaction } from '../secrets/redaction.js';
 import { digestOf } from '../host/sha256.js';
 import { refuseLater } from '../invoke/refuse-later.js';
 
@@ -19,7 +19,7 @@ export function composeSystem(
   instruction: readonly string[],
   sources: readonly SystemBlockSource[],
   context: SystemBlockContext,
-  redaction: TextRedaction,
+  redaction: Pick<Redaction, 'redactText'>,
 ): SystemPrompt {
   const blocks: SystemBlock[] = [
     ...instruction.map((content, index): SystemBlock => {

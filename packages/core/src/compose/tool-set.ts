@@ -1,4 +1,4 @@
-import { effectContract, type EffectContract, type JsonValue } from '@perdure/events';
+import { effectContract, trustLabel, type EffectContract, type JsonValue, type TrustLabel } from '@perdure/events';
 import { PerdureError, reasonOf, type Tool, type Tools } from '@perdure/plugin-api';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
@@ -11,6 +11,7 @@ export interface BoundTool {
   readonly tool: Tool;
   readonly schema: InputSchema;
   readonly effect: EffectContract;
+  readonly trust: TrustLabel;
 }
 
 /** The tools of an agent in one workspace, frozen. */
@@ -44,7 +45,8 @@ export function bindTools(sources: readonly Tools[]): ToolSet {
       if (typeof (execute ?? questions) !== 'function') {
         throw invalid(name, `${execute === undefined ? 'questions' : 'execute'} is not a function`);
       }
-      tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: effectOf(name, tool) });
+      const trust = trustOf(name, tool);
+      tools.set(name, { name, tool, schema: schemaOf(name, tool), effect: effectOf(name, tool), trust });
     }
   }
   const forModel = Array.from(tools.values(), ({ name, tool, schema }): ModelTool => ({
@@ -68,6 +70,16 @@ function effectOf(
   if (checked.data === 'reconcile' && typeof reconcile !== 'function') {
     throw invalid(name, 'its effect is reconcile, and it has no function reconcile');
   }
+  return checked.data;
+}
+
+/** What a person answered is no stranger's text; of what says nothing of itself, nothing is known. */
+function trustOf(
+  name: string,
+  { questions, trust = questions === undefined ? 'external' : 'trusted' }: Tool,
+): TrustLabel {
+  const checked = trustLabel.safeParse(trust);
+  if (!checked.success) throw invalid(name, `its trust is none of ${trustLabel.options.join(', ')}`);
   return checked.data;
 }
 

@@ -48,6 +48,7 @@ export interface AgentConfig {
   readonly defaultModel: string | undefined;
   readonly streaming: boolean;
   readonly readOnly: boolean;
+  readonly marksExternal: boolean;
   readonly lanes: CallLanes;
   readonly context: AgentContext;
   readonly limits: AgentParts['limits'];
@@ -67,6 +68,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   tenant: true,
   streaming: true,
   readOnly: true,
+  externalContent: true,
   limits: true,
   files: true,
   context: true,
@@ -100,6 +102,10 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   if (!Array.isArray(options.plugins ?? [])) throw configuration('plugins', 'it is a list');
   const { readOnly: given = false }: { readonly readOnly?: unknown } = options;
   if (typeof given !== 'boolean') throw configuration('readOnly', 'it is true or false');
+  const { externalContent = 'plain' }: { readonly externalContent?: unknown } = options;
+  if (externalContent !== 'marked' && externalContent !== 'plain') {
+    throw configuration('externalContent', 'it is marked or plain');
+  }
   if (options.tenant === '') throw configuration('tenant', 'it is empty');
   const { instruction = [] } = options;
   const { maxOutputTokens, maxTurnMs, ...rest } = checked.data;
@@ -114,6 +120,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     defaultModel: typeof model === 'string' ? model : model === undefined ? undefined : UNNAMED_MODEL,
     streaming: options.streaming ?? true,
     readOnly: options.readOnly ?? false,
+    marksExternal: externalContent === 'marked',
     lanes: new CallLanes(checkedLanes.data),
     context: contextOf(checkedContext.data),
     limits: { ...rest, maxOutputTokens, maxTurnMs },

@@ -50,6 +50,8 @@ export interface AgentParts {
   readonly streaming: boolean;
   /** Whether it may use only tools that read. */
   readonly readOnly: boolean;
+  /** Whether models are shown what comes from outside between marks. */
+  readonly marksExternal: boolean;
   readonly lanes: CallLanes;
   readonly files: ResolvedFileOptions;
   readonly context: AgentContext;

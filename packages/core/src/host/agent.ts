@@ -33,7 +33,7 @@ import { openStream, relabel } from '../session/open-stream.js';
 import { beginningOf } from '../session/session-loader.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentView, type Governance } from './agent-view.js';
-import { resolveSessionOptions, type AgentConfig, type SessionConfig } from './agent-options.js';
+import { resolveSessionOptions, sessionConfiguration, type AgentConfig, type SessionConfig } from './agent-options.js';
 import type { HostServices } from './host-services.js';
 import { loadPlugins } from './load-plugins.js';
 import { openBefore } from './load-session.js';
@@ -216,6 +216,7 @@ export class RuntimeAgent implements Agent {
       pluginGuards: many(BUDGET_GUARDS),
       streaming: this.config.streaming,
       readOnly: this.config.readOnly,
+      marksExternal: this.config.marksExternal,
       lanes: this.config.lanes,
       context: this.config.context,
       limits: this.config.limits,
@@ -275,9 +276,12 @@ export class RuntimeAgent implements Agent {
 
   /** Options as they were given, and what is said beside them. */
   private resolve(options: SessionOptions, named: Parameters<typeof resolveSessionOptions>[1] = {}): SessionConfig {
-    const { env, workspaces } = this.services;
+    const { env, workspaces, redaction } = this.services;
     const newId = (): string => env.idGenerator.next('session');
-    return resolveSessionOptions(options, named, this.config, newId, workspaces);
+    const config = resolveSessionOptions(options, named, this.config, newId, workspaces);
+    // The id names the stream, and names are kept as they are.
+    if (redaction.redactText(config.key.id) === config.key.id) return config;
+    throw sessionConfiguration('sessionId', 'it holds a credential');
   }
 
   private async end(): Promise<void> {

@@ -129,7 +129,7 @@ export class AnswerBuilder {
   ): void {
     if (this.text?.kind !== kind || this.text.id !== id) {
       if (delta === '' && metadata === undefined) return;
-      const redactor = new StreamRedactor(this.redaction);
+      const redactor = new StreamRedactor(this.redaction.texts);
       this.text = { kind, id, part: this.beginPart(), redactor, pieces: [], providerMetadata: metadata };
     }
     if (metadata !== undefined) this.text.providerMetadata = metadata;
@@ -167,7 +167,7 @@ export class AnswerBuilder {
   private beginCall(providerId: string, toolName: string): GrowingCall {
     const name = this.redaction.redactText(toolName);
     const callId = callIdOf(this.sessionId, this.stepId, this.callCount++);
-    const redactor = new StreamRedactor(this.redaction);
+    const redactor = new StreamRedactor(this.redaction.texts);
     const call: GrowingCall = { part: this.beginPart(), callId, name, redactor, raw: '' };
     // Told before the call blocks what follows it.
     this.tell({ part: call.part, kind: 'tool-start', callId, name });

@@ -7,6 +7,7 @@ import type { CallState } from '../session/call-state.js';
 import { answerDecision, confirmedDecision, gatesBehindApproval } from './gates/permission-gates.js';
 import { failedGate, type GateContext, type GatedCall, type GateResult, type GateStep } from './gates/gate-step.js';
 import type { InvocationContext } from './invocation-context.js';
+import { holdsMark } from '../secrets/redaction-marks.js';
 import { refuseLater } from './refuse-later.js';
 
 /** What all gates together said of a call. */
@@ -172,6 +173,8 @@ function problemOf(call: CallState, bound: BoundTool | undefined): GatedCall['pr
   if (call.invalidInput !== undefined) {
     return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: 'arguments', reason: 'they are not JSON' });
   }
+  // Whatever it was is not in the facts: the call could neither be approved nor be repeated as it was asked for.
+  if (holdsMark(call.input)) return problem('PERDURE_SECRET_IN_ARGUMENTS', { tool: call.name });
   const checked = bound.schema.validate(call.input ?? {});
   if (checked.ok) return undefined;
   return problem('PERDURE_TOOL_INPUT', { tool: call.name, field: checked.field, reason: checked.reason });

@@ -1,53 +1,116 @@
 import type { Redactor } from '@perdure/plugin-api';
-import type { TextRedaction } from './stream-redactor.js';
+import type { SecretRegistry } from './secret-registry.js';
+import { StreamRedactor } from './stream-redactor.js';
+import { TextRedaction } from './text-redaction.js';
+import { markOf } from './text-scanner.js';
 
 /** The members of facts that hold opaque provider data: changing them would make a signature invalid. */
 const EXEMPT_FROM_DETECTORS = 'providerMetadata';
+/** A reference, or what was taken out already. */
+const STANDS_FOR_ANOTHER = /secret:\/\/|\[redacted:/;
+/** Fewer digits are no number that anyone would hide. */
+const LEAST_HIDDEN_NUMBER = 1e13;
+/** Members that name a value, in lists of names and values. */
+const NAME_MEMBERS = ['name', 'key', 'Name', 'Key'];
+const VALUE_MEMBERS: ReadonlySet<string> = new Set(['value', 'Value']);
 
 /**
- * The ordered list of redactors, first the registered secrets. It replaces in every text of a value, keys included; a
- * value without a match is returned as it is.
+ * Takes out what must not be kept or shown: registered secrets first, and what redactors find. It replaces in every
+ * text of a value, keys included; a value without a match is returned as it is.
  */
-export class Redaction implements TextRedaction {
-  private readonly longest: number;
+export class Redaction {
+  /** What streams are redacted by. */
+  readonly texts: TextRedaction;
+  private readonly secretsAlone: TextRedaction;
 
   constructor(
-    private readonly secrets: TextRedaction,
-    private readonly detectors: readonly Redactor[] = [],
+    secrets: SecretRegistry,
+    private readonly redactors: readonly Redactor[] = [],
   ) {
-    this.longest = Math.max(0, ...detectors.map(({ maxMatch }) => maxMatch));
+    this.texts = new TextRedaction(secrets, redactors);
+    this.secretsAlone = new TextRedaction(secrets, []);
   }
 
   get isEmpty(): boolean {
-    return this.secrets.isEmpty && this.detectors.length === 0;
+    return this.texts.isEmpty;
   }
 
   redactText(text: string): string {
-    return this.detectors.reduce((result, detector) => detector.redact(result), this.secrets.redactText(text));
-  }
-
-  holdBack(text: string): number {
-    return Math.min(text.length, Math.max(this.secrets.holdBack(text), this.longest - 1));
+    return redacted(text, this.texts);
   }
 
   redact<Value>(value: Value): Value {
-    return this.isEmpty ? value : (this.redactValue(value, false) as Value);
+    return this.isEmpty ? value : (this.redactValue(value, this.texts) as Value);
   }
 
-  private redactValue(value: unknown, exempt: boolean): unknown {
-    if (typeof value === 'string') return exempt ? this.secrets.redactText(value) : this.redactText(value);
+  /** Bytes that hold text are redacted like it, without a change to what is beside; others of registered secrets. */
+  redactBytes(bytes: Uint8Array): Uint8Array {
+    if (this.isEmpty) return bytes;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    const shown = redacted(text, bytes.includes(0) ? this.secretsAlone : this.texts);
+    return shown === text ? bytes : Buffer.from(shown, 'latin1');
+  }
+
+  private redactValue(value: unknown, texts: TextRedaction): unknown {
+    if (typeof value === 'string') return redacted(value, texts);
+    if (typeof value === 'number') return redactedNumber(value, texts);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
-      const items = value.map((item) => this.redactValue(item, exempt));
+      const items = value.map((item) => this.redactValue(item, texts));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     let changed = false;
-    const entries = Object.entries(value).map(([key, member]) => {
-      const cleanKey = exempt ? this.secrets.redactText(key) : this.redactText(key);
-      const clean = this.redactValue(member, exempt || key === EXEMPT_FROM_DETECTORS);
+    const given = value as Readonly<Record<string, unknown>>;
+    const entries = Object.entries(given).map(([key, member]) => {
+      const cleanKey = redacted(key, texts);
+      const isExempt = texts === this.secretsAlone || key === EXEMPT_FROM_DETECTORS;
+      const found = this.redactValue(member, isExempt ? this.secretsAlone : texts);
+      const clean = isExempt || typeof found !== 'string' ? found : this.redactNamed(nameOf(given, key), found);
       changed ||= clean !== member || cleanKey !== key;
       return [cleanKey, clean] as const;
     });
     return changed ? Object.fromEntries(entries) : value;
   }
+
+  private redactNamed(name: string, value: string): string {
+    if (value.length < this.texts.shortest || STANDS_FOR_ANOTHER.test(value)) return value;
+    for (const redactor of this.redactors) {
+      const found = findNamed(redactor, name, value);
+      if (found !== undefined) return markOf(found.kind);
+    }
+    return value;
+  }
+}
+
+function findNamed(redactor: Redactor, name: string, value: string): { readonly kind: string } | undefined {
+  try {
+    return redactor.findNamed?.(name, value);
+  } catch {
+    return { kind: 'undecided' };
+  }
+}
+
+/** Lists of names and values say in another member what a value is called. */
+function nameOf(given: Readonly<Record<string, unknown>>, key: string): string {
+  if (!VALUE_MEMBERS.has(key)) return key;
+  for (const member of NAME_MEMBERS) {
+    const name = given[member];
+    if (typeof name === 'string') return name;
+  }
+  return key;
+}
+
+function redacted(text: string, texts: TextRedaction): string {
+  if (texts.isEmpty || text.length < texts.shortest) return text;
+  const stream = new StreamRedactor(texts);
+  const shown = stream.push(text) + stream.end();
+  return stream.hasChanged ? shown : text;
+}
+
+/** A number that would not be shown as a text is shown as the mark of one. */
+function redactedNumber(value: number, texts: TextRedaction): number | string {
+  if (!Number.isSafeInteger(value) || value < LEAST_HIDDEN_NUMBER) return value;
+  const text = String(value);
+  const shown = redacted(text, texts);
+  return shown === text ? value : shown;
 }

@@ -1,16 +1,7 @@
 import { PerdureError } from '@perdure/plugin-api';
 import type { JsonValue } from '@perdure/events';
-import type { TextRedaction } from './stream-redactor.js';
-
-/** How a value turns up in texts: as it is, inside JSON in two ways, and inside a URL in three. */
-function spellingsOf(value: string): ReadonlySet<string> {
-  const escaped = JSON.stringify(value).slice(1, -1);
-  const spellings = new Set([value, escaped, escaped.replaceAll('/', '\\/')]);
-  // Half a surrogate pair has no place in a URL.
-  if (/\p{Surrogate}/u.test(value)) return spellings;
-  const inForm = new URLSearchParams([['', value]]).toString().slice(1);
-  return spellings.add(encodeURIComponent(value)).add(encodeURI(value)).add(inForm);
-}
+import type { Replacement } from './replacement.js';
+import { spellingsOf, type SecretSpelling } from './secret-spellings.js';
 
 const REFERENCE = /secret:\/\/([A-Za-z0-9_.-]+)/g;
 const NAME = /^[A-Za-z0-9_.-]+$/;
@@ -21,15 +12,20 @@ const SHORTEST = 6;
  * Values that the host registered under names. Everywhere but inside the tool invoker they are references,
  * `secret://<name>`: what models, facts, streams and logs see.
  */
-export class SecretRegistry implements TextRedaction {
-  /** Every spelling of every value, longest first, with the reference that replaces it. */
-  private readonly spellings: readonly { readonly text: string; readonly reference: string }[];
+export class SecretRegistry {
+  /** Every spelling of every value, longest first. */
+  private readonly spellings: readonly SecretSpelling[];
+  /** What of the spellings can stand before a gap, up to the gap and with it. */
+  private readonly beginnings: readonly string[];
   private readonly values: ReadonlyMap<string, string>;
+  /** Characters of the longest and of the shortest spelling. */
+  readonly longest: number;
+  readonly shortest: number;
 
   /** Throws PERDURE_CONFIGURATION naming the secret when a name or value cannot be used. The error holds no value. */
   constructor(secrets: Readonly<Record<string, string>> = {}) {
     const values = new Map(Object.entries(secrets));
-    const spellings: { text: string; reference: string }[] = [];
+    const spellings: SecretSpelling[] = [];
     for (const [name, value] of values) {
       const field = `secrets.${name}`;
       if (!NAME.test(name)) {
@@ -44,33 +40,48 @@ export class SecretRegistry implements TextRedaction {
           reason: `a value is a text of at least ${SHORTEST} characters`,
         });
       }
-      const reference = `secret://${name}`;
-      for (const text of spellingsOf(value)) spellings.push({ text, reference });
+      spellings.push(...spellingsOf(value, `secret://${name}`));
     }
     this.values = values;
     this.spellings = spellings.sort((a, b) => b.text.length - a.text.length);
+    this.longest = this.spellings[0]?.text.length ?? 0;
+    this.shortest = this.spellings.at(-1)?.text.length ?? Number.POSITIVE_INFINITY;
+    this.beginnings = [...new Set(this.spellings.flatMap(({ text }) => beginningsOf(text)))];
   }
 
   get isEmpty(): boolean {
     return this.spellings.length === 0;
   }
 
-  redactText(text: string): string {
-    let result = text;
-    for (const { text: secret, reference } of this.spellings) {
-      if (result.includes(secret)) result = result.replaceAll(secret, reference);
+  /** Where values are in a text, in each of their spellings. */
+  find(text: string): readonly Replacement[] {
+    const found: Replacement[] = [];
+    for (const { text: secret, reference, before, after } of this.spellings) {
+      for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
+        const start = at - (before > 0 && isBase64(text, at - 1) ? 1 : 0);
+        const end = at + secret.length;
+        found.push({
+          start,
+          end: end + (after > 0 && isBase64(text, end) ? 1 : 0),
+          text: reference,
+          isReference: true,
+        });
+      }
     }
-    return result;
+    if (found.length === 0 || !text.includes('secret://')) return found;
+    // A value that is a part of a name of its own must not be replaced in the reference, over and over.
+    const references = Array.from(text.matchAll(REFERENCE), ({ index, 0: whole }) => [index, index + whole.length]);
+    return found.filter(
+      ({ start, end }) =>
+        !references.some(([from = 0, to = 0]) => start >= from && end <= to && end - start < to - from),
+    );
   }
 
-  holdBack(text: string): number {
-    let hold = 0;
-    for (const { text: secret } of this.spellings) {
-      const most = Math.min(secret.length - 1, text.length);
-      for (let length = most; length > hold; length--)
-        if (secret.startsWith(text.slice(text.length - length))) hold = length;
-    }
-    return hold;
+  /** Whether a value may go on behind a segment that ends with a gap; of a long one the tail is enough. */
+  continues(tail: string, isWhole: boolean): boolean {
+    return this.beginnings.some((beginning) =>
+      tail.length < beginning.length ? !isWhole && beginning.endsWith(tail) : tail.endsWith(beginning),
+    );
   }
 
   /**
@@ -93,4 +104,21 @@ export class SecretRegistry implements TextRedaction {
       return value;
     });
   }
+}
+
+function isBase64(text: string, at: number): boolean {
+  return at >= 0 && at < text.length && /[A-Za-z0-9+/_-]/.test(text.charAt(at));
+}
+
+function beginningsOf(text: string): readonly string[] {
+  const beginnings: string[] = [];
+  for (let at = 0; at < text.length - 1; at++) if (isGap(text.charCodeAt(at))) beginnings.push(text.slice(0, at + 1));
+  return beginnings;
+}
+
+/**
+ * Whether a text may be parted behind a character: white space, or one beyond ASCII. Pairs of surrogates stay together.
+ */
+export function isGap(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || (code >= 128 && (code < 0xd800 || code > 0xdbff));
 }

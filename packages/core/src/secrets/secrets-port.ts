@@ -6,9 +6,10 @@ import { SecretRegistry } from './secret-registry.js';
 /** Secrets on their own, for what runs without a runtime. Throws PERDURE_CONFIGURATION. */
 export function secretsOf(values: Readonly<Record<string, string>> = {}): Secrets {
   const secrets = new SecretRegistry(values);
+  const redaction = new Redaction(secrets);
   return {
     resolve: (text, user) => secrets.resolveText(text, user),
-    redact: (text) => secrets.redactText(text),
+    redact: (text) => redaction.redactText(text),
   };
 }
 

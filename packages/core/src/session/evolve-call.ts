@@ -139,6 +139,7 @@ function resultOf(fact: PayloadOf<'ToolCallSettled'>, name: string): ToolResultP
   if (fact.artifact !== undefined) part.artifact = fact.artifact;
   if (fact.files !== undefined) part.files = fact.files;
   if (fact.failure !== undefined) part.failure = fact.failure;
+  if (fact.trust !== undefined) part.trust = fact.trust;
   return part;
 }
 

@@ -101,5 +101,7 @@ function makeFact<Type extends CoreType>(
   context: BatchContext,
 ): DraftedFact<Type> {
   const id = context.env.idGenerator.next(`${context.sessionId}-${epoch}-${catalogue[type].lane}`);
-  return { type, payload: context.redact(payload), scope, actor, id, time: context.env.clock.now() };
+  // The turn, run and step are ids of the runtime, or were redacted when the host chose them.
+  const by = actor.id === undefined ? actor : context.redact(actor);
+  return { type, payload: context.redact(payload), scope, actor: by, id, time: context.env.clock.now() };
 }

@@ -76,7 +76,7 @@ async function runCall(call: CallState, site: CallSite, parts: CallParts): Promi
   if (typeof turn !== 'function') return keptCall(call, turn, context);
   const outcome = await inTurn(run, site, turn);
   const reader = agent.toolSet(context.workspace).tools.has(READ_ARTIFACT) ? READ_ARTIFACT : undefined;
-  return { callId: call.callId, ...(await bounded(outcome, agent, work, reader)) };
+  return { callId: call.callId, ...(await bounded(outcome, agent, work, reader)), trust: tool.trust };
 }
 
 /** The node may have been counted as dead while the call waited. */

@@ -252,8 +252,9 @@ export class EffectRunner {
     const endedAt = this.work.env.clock.now();
     const { callId } = call;
     if (answer.status === 'happened') {
-      const { output } = answer;
-      return [this.fact('ToolCallSettled', { callId, status: 'completed', output, startedAt, endedAt }, state)];
+      const trust = tool === undefined ? {} : { trust: tool.trust };
+      const happened = { callId, status: 'completed', output: answer.output, ...trust, startedAt, endedAt } as const;
+      return [this.fact('ToolCallSettled', happened, state)];
     }
     const code = 'PERDURE_TOOL_UNKNOWN_OUTCOME';
     const failure = { code, message: errorMessage(code, { tool: call.name }) };

@@ -134,6 +134,9 @@ export const errorTable = {
   PERDURE_TOOL_ASKS: refused('The tool "{tool}" asks people, and this call can wait for nobody.'),
   PERDURE_TOOL_UNANSWERED: refused('Nobody answered what "{tool}" asked in time.', 408),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
+  PERDURE_SECRET_IN_ARGUMENTS: refused(
+    'The arguments of "{tool}" hold a credential. It was taken out; nothing was run. Pass secret://<name>.',
+  ),
   PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
   PERDURE_MCP_UNAVAILABLE: unavailable('The MCP server "{server}" cannot be used: {reason}.'),
   PERDURE_MCP_TOOL_CHANGED: conflict(

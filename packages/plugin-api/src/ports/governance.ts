@@ -78,11 +78,3 @@ export interface WaitingGate {
 }
 
 export type GateAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly reason: string };
-
-/** Finds texts that must not be kept or shown and replaces them. Redactors run in the order of their plugins. */
-export interface Redactor {
-  readonly id: string;
-  /** The longest text in characters that it can find, so that streams hold back no more than needed. */
-  readonly maxMatch: number;
-  redact(text: string): string;
-}

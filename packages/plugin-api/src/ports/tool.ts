@@ -1,4 +1,4 @@
-import type { EffectContract, JsonValue } from '@perdure/events';
+import type { EffectContract, JsonValue, TrustLabel } from '@perdure/events';
 import { PerdureError } from '../errors/perdure-error.js';
 import type { ToolOutcome } from '../session/turn.js';
 import type { QuestionSet } from './question-set.js';
@@ -27,6 +27,11 @@ export interface Tool {
   questions?(input: never): QuestionSet;
   /** What may be done with a call that was started and never settled; `once` when absent, `read` with `questions`. */
   readonly effect?: EffectContract;
+  /**
+   * Where its output comes from; `external` when absent, and `trusted` with `questions`. External output holds what
+   * anyone may have written: agents can have it marked for models.
+   */
+  readonly trust?: TrustLabel;
   /** For `reconcile`: finds out what became of a call that may or may not have taken effect. */
   reconcile?(input: never, context: ToolContext): Promise<Reconciliation>;
   /** The texts that permission patterns are matched with: a path, a command. The arguments as JSON when absent. */

@@ -23,6 +23,11 @@ export interface AgentOptions {
   readonly streaming?: boolean;
   /** Whether the agent may use only tools that read, also as parts of other calls; `false` when absent. */
   readonly readOnly?: boolean;
+  /**
+   * Whether models are shown what comes from outside between marks that it cannot forge, with a word on what they mean;
+   * `plain` when absent.
+   */
+  readonly externalContent?: 'marked' | 'plain';
   readonly limits?: AgentLimits;
   readonly files?: FileOptions;
   /** How long requests may get. */

@@ -5,6 +5,7 @@ import type {
   FilePart,
   JsonValue,
   SettlementStatus,
+  TrustLabel,
   UserPart,
 } from '@perdure/events';
 
@@ -19,6 +20,8 @@ export interface ToolResultPart {
   /** Files that the tool gave beside its output. One that could not be kept names no artifact. */
   readonly files?: readonly FilePart[];
   readonly failure?: Failure;
+  /** Where the output comes from. Absent when the tool never ran, and in sessions from before there were labels. */
+  readonly trust?: TrustLabel;
 }
 
 /**

@@ -53,6 +53,7 @@ export function fileTool<Schema extends z.ZodType>(
     description: definition.description,
     inputSchema: definition.inputSchema,
     effect: definition.effect,
+    trust: 'workspace',
     execute: async (given: never, context: ToolContext) => {
       const call = callOf(given, context);
       try {

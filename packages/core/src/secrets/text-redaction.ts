@@ -1,0 +1,68 @@
+import type { Redactor } from '@perdure/plugin-api';
+import { isLineEnd } from './encoded-runs.js';
+import type { Replacement } from './replacement.js';
+import { isGap, type SecretRegistry } from './secret-registry.js';
+import { DEEPEST, TextScanner } from './text-scanner.js';
+import { unescaped } from './unescaped.js';
+
+/** Characters of a text's end that redactors are shown, to say whether something may go on. */
+const TAIL = 256;
+/** Encoding makes a text longer: what is looked for may be so many times as long. */
+const GROWTH = 4;
+const LEAST = 4_096;
+const ONLY_GAPS = /^[ \t\r\n\v\f\u0080-\ud7ff\udc00-\uffff]*$/;
+
+/**
+ * What of texts must not be shown, and where they can be parted. A text is made of segments that end behind a gap; what
+ * is found lies in one of them. Where segments end depends on nothing but the text up to there, so a text that comes in
+ * pieces is redacted as the whole is.
+ */
+export class TextRedaction {
+  private readonly scanner: TextScanner;
+  /** Nothing is found in fewer characters. */
+  readonly shortest: number;
+  readonly isEmpty: boolean;
+  /** The longest text in characters, as it is encoded, that is certain to be found. Streams hold back twice as much. */
+  readonly longest: number;
+
+  /** Whether texts can be parted at gaps: not where a redactor cannot say what goes on behind one. */
+  readonly hasSegments: boolean;
+
+  constructor(
+    private readonly secrets: SecretRegistry,
+    private readonly redactors: readonly Redactor[],
+  ) {
+    this.scanner = new TextScanner(secrets, redactors);
+    this.isEmpty = secrets.isEmpty && redactors.length === 0;
+    this.hasSegments = redactors.every((redactor) => redactor.continues !== undefined);
+    this.longest = Math.max(LEAST, GROWTH * Math.max(secrets.longest, ...redactors.map(({ maxMatch }) => maxMatch)));
+    this.shortest = Math.min(secrets.shortest, ...redactors.map(({ minMatch = 1 }) => minMatch));
+  }
+
+  /** What must not be shown of a segment. */
+  scan(segment: string): readonly Replacement[] {
+    return segment.length < this.shortest ? [] : this.scanner.scan(segment);
+  }
+
+  /** Whether a segment that ends with a gap goes on behind it. */
+  goesOn(segment: string): boolean {
+    const isWhole = segment.length <= TAIL;
+    const tail = isWhole ? segment : segment.slice(-TAIL);
+    if (isGap(segment.charCodeAt(0)) && ONLY_GAPS.test(tail)) return false;
+    // Escapes stand between what is looked for and the gap.
+    for (let shown: string | undefined = tail, depth = 0; shown !== undefined && depth <= DEEPEST; depth++) {
+      if (this.secrets.continues(shown, isWhole) || isLineEnd(shown)) return true;
+      if (this.redactors.some((redactor) => goesOnFor(redactor, shown ?? ''))) return true;
+      shown = unescaped(shown)?.text;
+    }
+    return false;
+  }
+}
+
+function goesOnFor(redactor: Redactor, tail: string): boolean {
+  try {
+    return redactor.continues?.(tail) ?? true;
+  } catch {
+    return true;
+  }
+}
