@@ -51,11 +51,23 @@ function run(scenario: Scenario, folder: string, server: ModelServer, kill?: Kil
   });
 }
 
-async function factsOf(folder: string, id = 's'): Promise<readonly RecordedFact[]> {
+async function factsOf(folder: string): Promise<readonly RecordedFact[]> {
+  return (await streamsOf(folder))[0] ?? [];
+}
+
+/** The session's facts, then those of the sessions that it handed work to. */
+async function streamsOf(folder: string, others: readonly string[] = []): Promise<readonly (readonly RecordedFact[])[]> {
   const stores = await openSqliteStores({ path: join(folder, 'perdure.db') });
   try {
-    await verifySession(stores.events, { id });
-    return (await stores.events.read(`session-_.${id}`)).facts;
+    const streams: (readonly RecordedFact[])[] = [];
+    const ids = ['s', ...others];
+    for (const id of ids) {
+      await verifySession(stores.events, { id });
+      const { facts } = await stores.events.read(`session-_.${id}`);
+      streams.push(facts);
+      for (const fact of facts) if (fact.type === 'ChildStarted') ids.push(payload<{ childId: string }>(fact).childId);
+    }
+    return streams;
   } finally {
     await stores.close();
   }
@@ -87,9 +99,7 @@ describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) =
     await server.close();
     if (plain === 'killed') throw new Error('the undisturbed run was killed');
     expect(plain.difference).toBeNull();
-    for (const id of ['s', ...(scenario.others ?? [])]) {
-      for (const { type } of await factsOf(undisturbed, id)) seenTypes.add(type);
-    }
+    for (const { type } of (await streamsOf(undisturbed, scenario.others)).flat()) seenTypes.add(type);
     const targets = plain.passed.filter((point) => isTarget(point, scenario));
     points += targets.length;
     const queue = [...targets];
@@ -129,24 +139,30 @@ async function killAndResume(
     const died = await run(scenario, folder, server, kill);
     if (died !== 'killed' && tries < TRIES) return await killAndResume(scenario, kill, plain, undisturbed, tries + 1);
     expect(died).toBe('killed');
+    const earlier = (await streamsOf(folder)).flat();
     const before = await factsOf(folder);
     const asked = server.requests.length;
     const resumed = await run(scenario, folder, server);
     if (resumed === 'killed') throw new Error('the resumed run was killed');
-    const after = await factsOf(folder);
+    const streams = await streamsOf(folder);
+    const [after = []] = streams;
+    const later = streams.flat();
     for (const { type } of after) seenTypes.add(type);
     expect(resumed.difference).toBeNull();
     // Every call has one settlement, and an answer that was stored is not asked for again.
-    const settled = after
+    const settled = later
       .filter(({ type }) => type === 'ToolCallSettled')
       .map((fact) => payload<PayloadOf<'ToolCallSettled'>>(fact));
     expect(new Set(settled.map(({ callId }) => callId)).size).toBe(settled.length);
-    expect(count(after, 'ToolCallDecided')).toBe(settled.length);
+    expect(count(later, 'ToolCallDecided')).toBe(settled.length);
     const askedAfter = server.requests.length - asked;
-    const answeredAfter = count(after, 'ModelAnswered') - count(before, 'ModelAnswered');
-    const failedAfter = count(after, 'ModelCallFailed') - count(before, 'ModelCallFailed');
+    const answeredAfter = count(later, 'ModelAnswered') - count(earlier, 'ModelAnswered');
+    const failedAfter = count(later, 'ModelCallFailed') - count(earlier, 'ModelCallFailed');
     expect(askedAfter).toBe(answeredAfter + failedAfter);
     for (const fact of before) expect(after[fact.revision]).toEqual(fact);
+    // Work that was handed on is handed on once, and its end is told once.
+    expect(count(after, 'ChildEnded')).toBe(count(after, 'ChildStarted'));
+    expect(streams).toHaveLength(1 + count(after, 'ChildStarted'));
     if (scenario.isByContract !== true) return;
     const wasInOnce = isOpenOnce(before);
     const unknown = settled.filter(({ status }) => status === 'unknown');

@@ -5,6 +5,7 @@ import { forking } from './fork-scenario.js';
 import { checkFiles, files } from './attachments-scenario.js';
 import { compaction } from './compaction-scenario.js';
 import { importing } from './exchange-scenario.js';
+import { delegating } from './delegation-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -270,4 +271,5 @@ export const scenarios: readonly Scenario[] = [
   forking,
   compaction,
   importing,
+  delegating,
 ];

@@ -21,6 +21,8 @@ import {
   recordKillPoints,
   type KillPoint,
 } from '@perdure/testing';
+import { toolsDelegate } from '@perdure/tools-delegate';
+import { delegating } from './delegation-scenario.js';
 import { scenarioTools } from './scenario-tools.js';
 import { scenarios } from './scenario.js';
 
@@ -72,7 +74,13 @@ const permission = definePlugin({
   },
 });
 
-const runtime = await createRuntime({ plugins: [stores, permission], closeGraceMs: 200, waitingGraceMs: 20 });
+// Sessions that hand nothing on are as they are without it.
+const delegation = scenario.name === delegating.name ? [toolsDelegate] : [];
+const runtime = await createRuntime({
+  plugins: [stores, permission, ...delegation],
+  closeGraceMs: 200,
+  waitingGraceMs: 20,
+});
 const model = (modelId: string) => killingModel(openAiCompatibleModel({ baseUrl: order.url, modelId }), plan);
 const agent = runtime.agent({
   id: 'clerk',

@@ -3,6 +3,7 @@ import { approvalRefused, approvalRequested, approvalResolved } from './approval
 import { artifactStored, historyCompacted, systemSnapshotTaken } from './context.js';
 import { budgetThresholdHit, passivationRequested, peerInvoked } from './cluster.js';
 import type { EventDefinition } from './define-event.js';
+import { childEnded, childStarted } from './delegation.js';
 import { changeRequested, commandRan, promptAccepted, promptCancelled, stopRequested } from './input.js';
 import { answerInterrupted, modelAnswered, modelCallDenied, modelCallFailed } from './model.js';
 import { lateResultReported, ownershipReleased, ownershipTaken } from './ownership.js';
@@ -61,6 +62,8 @@ export const catalogue = {
   SystemSnapshotTaken: systemSnapshotTaken,
   HistoryCompacted: historyCompacted,
   ArtifactStored: artifactStored,
+  ChildStarted: childStarted,
+  ChildEnded: childEnded,
   PluginSetChanged: pluginSetChanged,
 } as const;
 

@@ -4,6 +4,8 @@ export { catalogue, coreDefinition, coreTypes, isCoreType } from './catalogue.js
 export type { Catalogue, CoreFact, CoreType, FactHandlers, PayloadOf } from './catalogue.js';
 export { artifactStored, compactionReason, historyCompacted, systemBlock, systemSnapshotTaken } from './context.js';
 export type { CompactionReason, SystemBlock } from './context.js';
+export { childStatus, delegation, sessionProfile } from './delegation.js';
+export type { ChildStatus, Delegation, SessionProfile } from './delegation.js';
 export { defineEvent, isPluginType } from './define-event.js';
 export type { EventDefinition } from './define-event.js';
 export { decodeEnvelope, eventEnvelopeV1, eventEnvelopeV1Version, projectEnvelope } from './envelope.js';

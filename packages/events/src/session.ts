@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { message } from './message.js';
+import { delegation, sessionProfile } from './delegation.js';
 import { labels } from './metadata.js';
 import { artifactReference } from './parts.js';
 
@@ -15,6 +16,10 @@ export const sessionCreated = defineEvent({
     model: z.string().exactOptional(),
     parent: z.string().exactOptional(),
     root: z.string().exactOptional(),
+    /** What narrows the agent for this session. */
+    profile: sessionProfile.exactOptional(),
+    /** Of a session that was handed work by a call of its parent. */
+    delegation: delegation.exactOptional(),
     labels,
     /**
      * The session was made out of a snapshot. `digest` is that of the snapshot as canonical JSON, `sessionId` the id
@@ -39,6 +44,8 @@ export const sessionCreated = defineEvent({
       model: fact.model,
       parent_session_id: fact.parent,
       root_session_id: fact.root,
+      agent: fact.profile?.agent,
+      tool_id: fact.delegation?.callId,
       tenant_id: fact.labels.tenantId,
       principal: fact.labels.principal,
       agent_template_id: fact.labels.agentTemplateId,

@@ -38,6 +38,7 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
       correction: 1,
     },
   ],
+  ChildStarted: [{ model: 'main' }],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
   SessionCreated: [{ parent: 'a', root: 'b' }, { imported: { digest: 'sha256:1', sessionId: 'a', messages: 2 } }],

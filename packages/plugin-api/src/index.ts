@@ -7,6 +7,14 @@ export type { ErrorData } from './errors/perdure-error.js';
 export { definePlugin, PLUGIN_API } from './plugin.js';
 export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js';
 export type { ApprovalPolicy } from './ports/approval.js';
+export type {
+  AgentDefinition,
+  AgentDefinitionSource,
+  ChildLimits,
+  ChildReport,
+  ChildTask,
+  ScopedChildren,
+} from './ports/delegation.js';
 export type { ArtifactStore, ByteRange } from './ports/artifact-store.js';
 export type {
   BudgetDecision,
@@ -155,6 +163,9 @@ export type {
   EventsOptions,
   MessagePage,
   MessagesOptions,
+  ParallelOptions,
+  ParallelOutcome,
+  ParallelTask,
   ResumeOptions,
   Session,
   SessionChange,
@@ -176,6 +187,7 @@ export type {
 export { manyToken, oneToken } from './token.js';
 export type { Cardinality, Scope, Token, TokenValue } from './token.js';
 export {
+  AGENT_DEFINITIONS,
   AGENTS,
   APPROVAL,
   ARTIFACT_STORE,

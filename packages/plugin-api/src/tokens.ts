@@ -3,6 +3,7 @@ import type { ApprovalPolicy } from './ports/approval.js';
 import type { ArtifactStore } from './ports/artifact-store.js';
 import type { BudgetGuard } from './ports/budget.js';
 import type { CliCommand, HttpRoute, Logger } from './ports/entry.js';
+import type { AgentDefinitionSource } from './ports/delegation.js';
 import type { EventStore } from './ports/event-store.js';
 import type { Asker, Gate, PermissionPolicy } from './ports/governance.js';
 import type { Hook } from './ports/hook.js';
@@ -62,6 +63,8 @@ export const SESSION_TOOLS = manyToken<SessionToolSource>('session-tools', 'agen
 export const MCP_SERVERS = oneToken<McpServers>('mcp-servers', 'agent');
 /** MCP servers that plugin packages bring. */
 export const MCP_SERVER_SOURCES = manyToken<McpServerSource>('mcp-server-sources', 'runtime');
+/** Agents that work can be handed to. */
+export const AGENT_DEFINITIONS = manyToken<AgentDefinitionSource>('agent-definitions', 'agent');
 /** Workspace folders. */
 export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
 /** Closes in the commands that tools run. */

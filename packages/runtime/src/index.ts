@@ -25,6 +25,7 @@ export {
 } from '@perdure/plugin-api';
 export type {
   Agent,
+  AgentDefinition,
   AgentLimits,
   AgentOptions,
   Clock,
@@ -97,6 +98,7 @@ export { storeMemory } from '@perdure/store-memory';
 export { defaultDriver, defaultPath as defaultStorePath, openSqliteStores, storeSqlite } from '@perdure/store-sqlite';
 export type { SqliteStores, SqliteStoresOptions } from '@perdure/store-sqlite';
 export { toolsArtifacts } from '@perdure/tools-artifacts';
+export { builtInAgents, toolsDelegate } from '@perdure/tools-delegate';
 export { fileTools, toolsFiles } from '@perdure/tools-files';
 export { toolsShell } from '@perdure/tools-shell';
 export type { ShellOptions } from '@perdure/tools-shell';

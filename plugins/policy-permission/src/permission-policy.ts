@@ -34,7 +34,19 @@ export function createPermissionPolicy(rules: PermissionRules): PermissionPolicy
     digest: digestOf(lists, fallback),
     rules: normalRules(lists, fallback),
     decide: (call) => decide(call, lists, fallback),
+    ofRules: (other) => createPermissionPolicy(readRules(other)),
   };
+}
+
+/** Rules as data, from a fact or a configuration. Throws PERDURE_CONFIGURATION. */
+function readRules(rules: unknown): PermissionRules {
+  const known = new Set(['allow', 'deny', 'ask', 'default']);
+  if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) {
+    throw new PerdureError('PERDURE_CONFIGURATION', { field: 'rules', reason: 'they are an object' });
+  }
+  const unknown = Object.keys(rules).find((name) => !known.has(name));
+  if (unknown === undefined) return rules;
+  throw new PerdureError('PERDURE_CONFIGURATION', { field: unknown, reason: 'there is no such list' });
 }
 
 interface RuleList {

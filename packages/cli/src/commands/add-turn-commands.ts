@@ -11,6 +11,7 @@ export function addTurnCommands(program: Command, context: CliContext, finish: F
     .command('run <prompt>')
     .description('give the agent a prompt and show its turn; "-" reads the prompt from standard input')
     .option('-s, --session <id>', 'go on with a session, or make it under this id')
+    .option('--agent <name>', 'narrow the agent by a definition: explore, plan, general or one of the configuration')
     .option('--budget <limits>', 'what the session and all below it may use: tokens=N,usd=N,calls=N,seconds=N')
     .option('--attach <path>', 'a file that comes with the prompt; may be repeated', collect, [])
     .action(async (prompt: string, flags: RunFlags) => {

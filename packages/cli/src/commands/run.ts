@@ -16,6 +16,7 @@ export interface RunFlags extends PlaceFlags, RuleFlags, ModelFlags {
   readonly session?: string;
   readonly budget?: string;
   readonly attach?: readonly string[];
+  readonly agent?: string;
 }
 
 /** `perdure run`: one prompt, shown until its turn ends. */
@@ -29,10 +30,14 @@ export async function runCommand(context: CliContext, prompt: string, flags: Run
   const options = agentOptions(settings, flags, context.environment, true);
   return withAgent(context, settings, options, async ({ runtime, agent, follower }) => {
     const { workspace } = settings;
+    const named = {
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+    };
     const session =
       budget === undefined
-        ? agent.session(workspace, sessionId === undefined ? {} : { sessionId })
-        : await limitedSession(runtime, agent, sessionId, workspace, budget);
+        ? agent.session(workspace, named)
+        : await limitedSession(runtime, agent, named, workspace, budget);
     requireModel(runtime, options, (await session.info()).model);
     await announceSession(context, session);
     const following = follower(session, nextCommands(session.id, flags));

@@ -4,6 +4,7 @@ import {
   mcpClient,
   policyBudget,
   providedTokens,
+  toolsDelegate,
   toolsShell,
   type PerdureRuntime,
   type RuntimeOptions,
@@ -42,8 +43,16 @@ export async function openRuntime(
   const { permissions, storePath, pluginRoot, plugins, config } = settings;
   // A budget that was set in one process is kept by all; a configuration may bring it with prices.
   const hasBudget = (await providedTokens(plugins, pluginRoot)).has(BUDGET_GUARDS.name);
+  // Work can be handed on where the rules allow `task`; a configuration may bring agents of its own.
+  const hasDelegation = includesPlugin(plugins, toolsDelegate);
   const runtime = await createRuntime({
-    plugins: [...(hasBudget ? [] : [policyBudget]), ...mcpOf(config.mcp), ...plugins, ...added],
+    plugins: [
+      ...(hasBudget ? [] : [policyBudget]),
+      ...(hasDelegation ? [] : [toolsDelegate]),
+      ...mcpOf(config.mcp),
+      ...plugins,
+      ...added,
+    ],
     pluginRoot,
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.

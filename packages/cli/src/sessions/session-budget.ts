@@ -1,4 +1,4 @@
-import { isPerdureError, PerdureError, type Session } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, type Session, type SessionOptions } from '@perdure/plugin-api';
 import { setBudget, type BudgetSetting, type PerdureRuntime, type RuntimeAgent } from '@perdure/runtime';
 
 const MICROS = 1_000_000;
@@ -52,20 +52,20 @@ export function parseBudget(text: string, option = 'budget'): BudgetSetting {
 export async function limitedSession(
   { services }: PerdureRuntime,
   agent: RuntimeAgent,
-  sessionId: string | undefined,
+  named: Pick<SessionOptions, 'sessionId' | 'agent'>,
   workspace: string,
   budget: BudgetSetting,
 ): Promise<Session> {
   const set = (id: string): Promise<unknown> => setBudget(services.store, { id }, budget, { env: services.env });
-  if (sessionId !== undefined) {
+  if (named.sessionId !== undefined) {
     try {
-      await set(sessionId);
-      return agent.session(workspace, { sessionId });
+      await set(named.sessionId);
+      return agent.session(workspace, named);
     } catch (error) {
       if (!isPerdureError(error, 'PERDURE_SESSION_NOT_FOUND')) throw error;
     }
   }
-  const session = await agent.sessions.create({ workspace, ...(sessionId === undefined ? {} : { sessionId }) });
+  const session = await agent.sessions.create({ workspace, ...named });
   await set(session.id);
   return session;
 }

@@ -1,4 +1,4 @@
-import { labels, type Labels, type SessionKey } from '@perdure/events';
+import { labels, type Delegation, type Labels, type SessionKey, type SessionProfile } from '@perdure/events';
 import {
   PerdureError,
   type AgentOptions,
@@ -143,6 +143,16 @@ export interface SessionConfig {
   /** What the caller says of it, alone. */
   readonly retention: SessionRetentionLimits;
   readonly parent: string | undefined;
+  /** The name of the definition that narrows the agent for it. */
+  readonly agent: string | undefined;
+  /** Of a session that another one hands work to. */
+  readonly child?: ChildConfig | undefined;
+}
+
+export interface ChildConfig {
+  readonly root: string;
+  readonly delegation: Delegation;
+  readonly profile: SessionProfile;
 }
 
 /**
@@ -164,6 +174,7 @@ export function resolveSessionOptions(
     parent,
     workspace = agent.workspace,
     retentionLimits,
+    agent: definition,
     ...others
   } = { ...options, ...named };
   const isOneMade = sessionId === undefined && !('sessionId' in named);
@@ -190,12 +201,16 @@ export function resolveSessionOptions(
   if (parent !== undefined && (typeof parent !== 'string' || parent === '' || parent === id)) {
     throw sessionConfiguration('parent', 'it is the id of another session');
   }
+  if (definition !== undefined && (typeof definition !== 'string' || definition === '')) {
+    throw sessionConfiguration('agent', 'it is the name of a definition');
+  }
   return {
     key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
     labels: checked.data,
     model,
     retention,
     parent,
+    agent: definition,
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };

@@ -1,4 +1,7 @@
+import type { ApprovalMode } from '@perdure/events';
 import type {
+  AgentDefinition,
+  AgentDefinitionSource,
   AgentLimits,
   ApprovalPolicy,
   Asker,
@@ -55,6 +58,9 @@ export interface AgentParts {
   readonly lanes: CallLanes;
   readonly files: ResolvedFileOptions;
   readonly context: AgentContext;
+  /** The session's approval mode is this one or a stricter one. */
+  readonly approvalCap?: ApprovalMode;
+  readonly definitionSources: readonly AgentDefinitionSource[];
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
 
@@ -132,6 +138,11 @@ export class AgentView {
       return !known.has(gateId) && isHookEvent(event) ? [{ id: gateId.slice(at + 1), event }] : [];
     });
     return hooks.length === 0 ? this : new AgentView({ ...this.parts, hooks: [...this.parts.hooks, ...hooks] });
+  }
+
+  /** The agents that work can be handed to. */
+  get definitions(): readonly AgentDefinition[] {
+    return this.parts.definitionSources.flatMap(({ definitions }) => definitions);
   }
 
   get hasHooks(): boolean {

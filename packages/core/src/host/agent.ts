@@ -1,5 +1,6 @@
 import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/events';
 import {
+  AGENT_DEFINITIONS,
   APPROVAL,
   BUDGET_GUARDS,
   COMMANDS,
@@ -24,6 +25,7 @@ import {
   type Sessions,
   type Token,
 } from '@perdure/plugin-api';
+import { profileOfFirst, viewOfSession } from '../children/narrow-view.js';
 import { importSession } from '../exchange/import-session.js';
 import { checkModel } from '../invoke/language-model.js';
 import { listSessions } from '../project/session-list.js';
@@ -125,11 +127,15 @@ export class RuntimeAgent implements Agent {
     const recorded: RecordedFact[] = [];
     for await (const page of readChain(store, sessionStream(key), { from: 0 })) recorded.push(...page);
     if (recorded.length === 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: sessionId });
-    const unopened = { agentId: this.id, sessionId, tenant: key.tenant ?? null, parent: null, workspace: undefined };
+    const first = facts.read(recorded[0] as RecordedFact);
+    const { parent = null } = first.payload as { readonly parent?: string };
+    const unopened = { agentId: this.id, sessionId, tenant: key.tenant ?? null, parent, workspace: undefined };
     const { parts } = this.current();
     const scope = this.home(key)?.scope() ?? unopened;
-    const viewOf = (other: Governance): AgentView => withSessionTools(new AgentView({ ...parts, ...other }), scope);
     const beginning = await beginningOf(recorded[0], store, facts, openBefore(this.services));
+    const profile = profileOfFirst(first) ?? beginning.state.identity?.profile;
+    const viewOf = (other: Governance): AgentView =>
+      viewOfSession(withSessionTools(new AgentView({ ...parts, ...other }), scope), profile);
     return replaySession(recorded, facts, [viewOf({}), ...governance.map(viewOf)], env, redaction, beginning);
   }
 
@@ -209,6 +215,7 @@ export class RuntimeAgent implements Agent {
       gates: many(GATES),
       hooks: many(HOOKS),
       commandSources: many(COMMANDS),
+      definitionSources: many(AGENT_DEFINITIONS),
       permission: container.find(PERMISSION),
       asker: container.find(ASKER),
       approval: container.find(APPROVAL),

@@ -1,5 +1,8 @@
-import { sessionStream, type SessionKey } from '@perdure/events';
-import { PerdureError, reasonOf } from '@perdure/plugin-api';
+import { sessionStream, type SessionKey, type SessionProfile } from '@perdure/events';
+import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import type { ChildGround } from '../children/child-ground.js';
+import { definitionOf, profileOf } from '../children/make-profile.js';
+import { viewOfSession } from '../children/narrow-view.js';
 import { Composer } from '../compose/composer.js';
 import { SessionFiles } from '../files/session-files.js';
 import { LiveFeed } from '../live/live-feed.js';
@@ -11,7 +14,8 @@ import type { TurnWaiters } from '../session/turn-waiters.js';
 import { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
 import type { SessionWork } from '../turn/session-work.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionIdentity } from '../session/session-state.js';
+import { sessionConfiguration, type SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { assertParent, placeUnder, type TreePlace } from './session-parent.js';
@@ -26,6 +30,7 @@ export async function openSession(
   config: SessionConfig,
   agent: () => AgentView,
   waiters: TurnWaiters,
+  children: ChildGround,
 ): Promise<LoadedSession> {
   const { store, env, redaction } = services;
   const { key } = config;
@@ -36,8 +41,9 @@ export async function openSession(
     throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
   }
   assertParent(config.parent, identity);
-  const isUnder = config.parent !== undefined && identity === undefined;
+  const isUnder = config.parent !== undefined && config.child === undefined && identity === undefined;
   const place = isUnder ? await placeUnder(config.parent, key, services) : undefined;
+  const profile = config.agent === undefined ? undefined : chosenProfile(config.agent, identity, agent());
   const work: SessionWork = {
     key,
     journal,
@@ -52,11 +58,18 @@ export async function openSession(
     lease: services.lease,
     logger: services.logger,
     plugins: services.plugins,
-    agent,
+    children,
+    agent: () => viewOfSession(agent(), journal.state.identity?.profile),
   };
   const keeper = keepSnapshots(services, journal, snapshot);
   const { leaseTtlMs } = services.config;
-  return new LoadedSession(work, leaseTtlMs, (batch) => create(batch, agentId, config, place), keeper, waiters);
+  return new LoadedSession(
+    work,
+    leaseTtlMs,
+    (batch) => create(batch, agentId, config, { ...place, profile }),
+    keeper,
+    waiters,
+  );
 }
 
 /** The journal of a session as it is stored, and the revision of the state snapshot that it was opened with. */
@@ -124,17 +137,43 @@ function keepSnapshots(services: HostServices, journal: Journal, newest: number)
   );
 }
 
+interface FirstFact extends Partial<TreePlace> {
+  readonly profile: SessionProfile | undefined;
+}
+
+/** What narrows the agent, as a caller wants it. Throws PERDURE_SESSION_CONFIGURATION when that is something else. */
+function chosenProfile(
+  name: string,
+  identity: SessionIdentity | undefined,
+  agent: AgentView,
+): SessionProfile | undefined {
+  if (identity !== undefined) {
+    const given = identity.profile?.agent;
+    if (given === name) return undefined;
+    throw sessionConfiguration('agent', `the session has ${given === undefined ? 'none' : `"${given}"`}`);
+  }
+  try {
+    return profileOf(definitionOf(agent, name), agent);
+  } catch (error) {
+    if (!isPerdureError(error, 'PERDURE_CHILD_AGENT_UNKNOWN')) throw error;
+    throw sessionConfiguration('agent', `there is no agent "${name}"`);
+  }
+}
+
 /** The first fact of a session, with its first input. */
-function create(batch: FactBatch, agentId: string, config: SessionConfig, place: TreePlace | undefined): void {
+function create(batch: FactBatch, agentId: string, config: SessionConfig, first: FirstFact): void {
   const { identity } = batch.state;
   if (identity !== undefined) return assertParent(config.parent, identity);
-  const { workspace, model, labels } = config;
+  const { workspace, model, labels, parent, child } = config;
+  const { profile, ...place } = first;
   const fact = {
     agentId,
     labels: { ...labels },
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
     ...place,
+    ...(profile === undefined ? {} : { profile }),
+    ...(child === undefined || parent === undefined ? {} : { parent, ...child }),
   };
   batch.add('SessionCreated', fact, {}, { kind: 'host' });
 }

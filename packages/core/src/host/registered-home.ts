@@ -1,5 +1,6 @@
 import type { Labels, SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
+import type { ChildGround } from '../children/child-ground.js';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { releaseOwnership } from '../session/ownership.js';
 import type { SessionHome } from '../session/session-home.js';
@@ -24,6 +25,8 @@ export interface HomeGround {
   readonly agentId: string;
   readonly retention: SessionRetentionLimits;
   readonly view: () => AgentView;
+  readonly children: ChildGround;
+  readonly find: (key: SessionKey) => RegisteredHome | undefined;
 }
 
 /**
@@ -80,7 +83,12 @@ export class RegisteredHome implements SessionHome {
   }
 
   agent(): AgentView {
-    return withSessionTools(this.additions.view(this.ground.view()), this.scope());
+    return withSessionTools(this.shared(), this.scope());
+  }
+
+  /** The same without the tools that are the session's own: what those that it hands work to have too. */
+  shared(): AgentView {
+    return this.additions.view(this.delegator()?.shared() ?? this.ground.view());
   }
 
   scope(): SessionScope {
@@ -157,10 +165,23 @@ export class RegisteredHome implements SessionHome {
     }
   }
 
+  /** Leaves memory now if the session is here for the runtime's own sake alone and has nothing left to do. */
+  restNow(): void {
+    this.rest().catch((error: unknown) => this.report(error));
+  }
+
   /** Safe to repeat; resolves when nothing of the session is left in this process. */
   close(reason: 'closed' | 'passivated'): Promise<void> {
     this.closing ??= this.letGo(reason).finally(() => this.gone());
     return this.closing;
+  }
+
+  /** The session in this process that handed its work to this one: what a host added there holds here. */
+  private delegator(): RegisteredHome | undefined {
+    const identity = this.loaded?.work.journal.state.identity;
+    const isChild = (identity?.delegation ?? this.config.child) !== undefined;
+    const id = isChild ? (identity?.parent ?? this.config.parent) : undefined;
+    return id === undefined ? undefined : this.ground.find({ ...this.key, id });
   }
 
   private enter(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
@@ -189,7 +210,8 @@ export class RegisteredHome implements SessionHome {
     const { services, agentId } = this.ground;
     await this.leaving;
     await services.opening.enter();
-    const loaded = await openSession(services, agentId, this.config, () => this.agent(), this.waiters);
+    const { children } = this.ground;
+    const loaded = await openSession(services, agentId, this.config, () => this.agent(), this.waiters, children);
     this.loaded = loaded;
     void loaded.passivation.due.then(() => this.passivate(loaded));
     loaded.work.journal.onCommit(() => this.look());

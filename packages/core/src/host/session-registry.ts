@@ -4,6 +4,7 @@ import type { Journal } from '../session/journal.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
+import { childHomes } from './child-homes.js';
 import type { HostServices } from './host-services.js';
 import { RegisteredHome, type HomeGround } from './registered-home.js';
 
@@ -20,7 +21,9 @@ export class SessionRegistry {
   private readonly ground: HomeGround;
 
   constructor(services: HostServices, agentId: string, retention: SessionRetentionLimits, view: () => AgentView) {
-    this.ground = { services, agentId, retention, view };
+    const find = (key: SessionKey): RegisteredHome | undefined => this.home(key);
+    const children = childHomes((config) => this.place(config).home);
+    this.ground = { services, agentId, retention, view, children, find };
   }
 
   /** The handle of a session; the same one for the same id until it is closed. */
@@ -73,5 +76,13 @@ export class SessionRegistry {
 }
 
 function unasked(key: SessionKey): SessionConfig {
-  return { key, labels: {}, model: undefined, workspace: undefined, parent: undefined, retention: {} };
+  return {
+    key,
+    labels: {},
+    model: undefined,
+    workspace: undefined,
+    parent: undefined,
+    agent: undefined,
+    retention: {},
+  };
 }

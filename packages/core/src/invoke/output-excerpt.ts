@@ -20,7 +20,7 @@ function whereOf(kept: KeptWhole | undefined): string {
 }
 
 /** Never between the halves of a surrogate pair. */
-function safeCut(text: string, at: number): number {
+export function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

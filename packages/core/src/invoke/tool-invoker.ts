@@ -7,6 +7,7 @@ import {
   reasonOf,
   type ErrorCode,
   type ErrorData,
+  type ScopedChildren,
   type ScopedInvoker,
   type Tool,
   type ToolContext,
@@ -27,6 +28,13 @@ export interface ToolRun {
   readonly secrets: SecretRegistry;
   /** Makes the parts of this call. Absent where none may be made: when a tool only tells what happened. */
   readonly parts?: CallParts;
+  /** Hands work of this call to other sessions; absent as the parts are. */
+  readonly children?: CallDelegation;
+}
+
+/** The sessions that a running call hands work to, and the end of those that it waits for with it. */
+export interface CallDelegation extends ScopedChildren {
+  close(): Promise<void>;
 }
 
 /** The parts of a running call, and the end of them with it. */
@@ -75,6 +83,7 @@ async function executed(run: ToolRun, context: InvocationContext): Promise<unkno
       run.tool.effect === 'read' ? 0 : ABORT_GRACE_MS,
     );
   } finally {
+    await run.children?.close();
     await run.parts?.close();
   }
 }
@@ -121,6 +130,7 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
     ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
     calls: run.parts ?? noCalls,
     ...(context.files === undefined ? {} : { artifacts: context.files }),
+    ...(run.children === undefined ? {} : { children: run.children }),
   };
 }
 

@@ -25,6 +25,8 @@ export function isInput(
     case 'ArtifactStored':
     case 'OwnershipReleased':
     case 'PluginSetChanged':
+    case 'ChildStarted':
+    case 'ChildEnded':
       return true;
     case 'RunEnded': {
       const { status } = fact.payload as PayloadOf<'RunEnded'>;

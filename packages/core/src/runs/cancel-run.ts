@@ -1,4 +1,5 @@
 import type { ActiveTool, Settlement } from '@perdure/plugin-api';
+import { stopChildrenOfTurn } from '../children/stop-children.js';
 import { requestStop } from '../session/accept-input.js';
 import type { Journal } from '../session/journal.js';
 import type { LoadedSession } from '../session/loaded-session.js';
@@ -34,6 +35,7 @@ export async function cancelAndSettle(
   const asked = await requestCancel(loaded.work.journal, undefined, 'cancelled');
   if (asked === undefined) return { outcome: 'idle', runId: null };
   const { runId, turnId } = asked;
+  await stopChildrenOfTurn(loaded.work, 'cancelled');
   // Nobody may have the session, when it waited for people.
   await loaded.runIfSupplied();
   const ended = loaded.finished(turnId).then(({ status }) => status !== 'suspended');

@@ -10,6 +10,7 @@ import type {
 import type { LoadedSession } from '../session/loaded-session.js';
 import type { SessionHome } from '../session/session-home.js';
 import { checkOptions, checkText, invalidInput } from '../session/session-input.js';
+import { stopChildrenOfTurn } from '../children/stop-children.js';
 import { activeToolsOf, cancelAndSettle, requestCancel } from './cancel-run.js';
 import { readRunEventPage, readRunEvents, runWindow, type RunWindow } from './run-events.js';
 import { currentRunOf, listRuns, retainedRuns, runSnapshotOf, type ListedRun, type RunSight } from './run-list.js';
@@ -73,9 +74,11 @@ export class RunRecords {
     checkText('runId', runId);
     return this.upToDate(async (loaded) => {
       const asked = await requestCancel(loaded.work.journal, runId, 'cancelled');
+      if (asked === undefined) return false;
+      await stopChildrenOfTurn(loaded.work, 'cancelled');
       // Nobody may have the session, when it waited for people.
-      if (asked !== undefined) await loaded.runIfSupplied();
-      return asked !== undefined;
+      await loaded.runIfSupplied();
+      return true;
     });
   }
 

@@ -1,5 +1,6 @@
 import type { PayloadOf } from '@perdure/events';
 import type { ToolMessage, ToolResultPart } from '@perdure/plugin-api';
+import { settleChildren } from './evolve-child.js';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
 import type { CallState } from './call-state.js';
 import { withArtifacts } from './named-artifacts.js';
@@ -42,7 +43,8 @@ export const evolveCall: Pick<EvolveHandlers, CallFacts> = {
   },
 
   ToolCallSettled: (fact, state, place) => {
-    return named(settleStepCall(settleSideCall(state, fact), fact, place), fact);
+    const settled = settleStepCall(settleSideCall(state, fact), fact, place);
+    return named(settleChildren(settled, fact.callId), fact);
   },
 };
 

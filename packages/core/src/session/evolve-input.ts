@@ -1,5 +1,6 @@
 import { noUsage } from '@perdure/events';
 import { withArtifacts } from './named-artifacts.js';
+import { withoutBirth, withStoppedChildren } from './evolve-child.js';
 import type { EvolveHandlers } from './evolve.js';
 import { lateResultText } from './late-result.js';
 import { isImporting, type EndedTurn, type OpenTurn, type SessionState, type WaitingMessage } from './session-state.js';
@@ -123,7 +124,7 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     const open = state.open.map((turn) =>
       turn.turnId === fact.turnId && turn.stop === undefined ? { ...turn, stop } : turn,
     );
-    return { ...state, open };
+    return withStoppedChildren(withoutBirth({ ...state, open }, fact), fact.turnId);
   },
 
   ChangeRequested: (fact, state) => ({

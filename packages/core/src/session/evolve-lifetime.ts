@@ -10,14 +10,23 @@ type LifetimeFacts = 'SessionCreated' | 'SessionForked' | 'SessionRelabeled' | '
 export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
   SessionCreated: (fact, state, place) => ({
     ...state,
-    identity: identityOf(fact, place.time),
+    identity: {
+      ...identityOf(fact, place.time),
+      ...(fact.profile === undefined ? {} : { profile: fact.profile }),
+      ...(fact.delegation === undefined ? {} : { delegation: fact.delegation }),
+    },
     labels: fact.labels,
     model: fact.model,
   }),
 
   SessionForked: (fact, state, place) => ({
     ...withoutWaiting(state),
-    identity: { ...identityOf(fact, place.time), forkedFrom: fact.from },
+    identity: {
+      ...identityOf(fact, place.time),
+      // It may do no more than the session that it goes on from.
+      ...(state.identity?.profile === undefined ? {} : { profile: state.identity.profile }),
+      forkedFrom: fact.from,
+    },
     labels: fact.labels,
     model: fact.model ?? state.model,
   }),
@@ -28,7 +37,8 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
     if (state.isErased) return state;
     const stop = { reason: 'erased' };
     const open = state.open.map((turn) => (turn.stop === undefined ? { ...turn, stop } : turn));
-    return { ...state, open, erase: { cascade, ...(reason === undefined ? {} : { reason }) } };
+    const children = state.children.map((child) => ({ ...child, isStopped: true as const }));
+    return { ...state, open, children, erase: { cascade, ...(reason === undefined ? {} : { reason }) } };
   },
 
   // Whatever came before it leads to the same state, for what came before it is truncated.

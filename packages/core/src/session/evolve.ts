@@ -1,5 +1,6 @@
 import { isCoreType, type CoreType, type FactHandlers, type PayloadOf, type ReadFact } from '@perdure/events';
 import { evolveCall } from './evolve-call.js';
+import { evolveChild } from './evolve-child.js';
 import { evolveInput } from './evolve-input.js';
 import { evolveInteraction } from './evolve-interaction.js';
 import { evolveLifetime } from './evolve-lifetime.js';
@@ -23,6 +24,7 @@ const handlers: EvolveHandlers = {
   ...evolveStep,
   ...evolveInteraction,
   ...evolveCall,
+  ...evolveChild,
 };
 
 /** The state after a fact that this build knows. Pure. */

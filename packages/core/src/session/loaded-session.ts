@@ -230,12 +230,12 @@ export class LoadedSession {
   private react(fact: CommittedFact): void {
     switch (fact.type) {
       case 'StopRequested':
-        return this.executor?.stopTurn((fact.payload as PayloadOf<'StopRequested'>).turnId);
+        this.executor?.stopTurn((fact.payload as PayloadOf<'StopRequested'>).turnId);
+        return this.waiters.answer((turnId) => this.index.resultOf(turnId));
       case 'ToolCallDecided':
         return this.index.decided(fact.payload as PayloadOf<'ToolCallDecided'>);
       case 'OwnershipTaken':
-        if (this.held !== undefined && this.work.journal.state.ownership.epoch !== this.held.epoch)
-          this.executor?.leave();
+        if (this.held !== undefined && !this.isOwner) this.executor?.leave();
         return undefined;
       case 'OwnershipReleased':
         return this.letGo();

@@ -6,7 +6,9 @@ import type {
   Failure,
   FinishReason,
   Labels,
+  Delegation,
   RunStatus,
+  SessionProfile,
   StepSetup,
   StepView,
   SystemBlock,
@@ -16,6 +18,7 @@ import { noUsage } from '@perdure/events';
 import type { Message } from '@perdure/plugin-api';
 import { AppendList } from './append-list.js';
 import type { CallState } from './call-state.js';
+import type { ChildState } from './child-state.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
 export const FOLD_VERSION = 3;
@@ -54,6 +57,10 @@ export interface SessionState {
   readonly hostCalls: readonly CallState[];
   /** Parts of calls that are not settled, with what they came to: whoever runs the call again does not repeat them. */
   readonly nestedCalls: readonly CallState[];
+  /** Sessions that were handed work and of whose end something is still to be told. */
+  readonly children: readonly ChildState[];
+  /** Sessions that were started below this one, or that those may still start. */
+  readonly descendants: number;
   /** Messages that wait for the next step of any turn: results that came too late. */
   readonly notices: readonly WaitingMessage[];
   /** What the last step was made with. */
@@ -86,6 +93,8 @@ export interface SessionIdentity {
   readonly workspace?: string;
   readonly parent?: string;
   readonly root?: string;
+  readonly profile?: SessionProfile;
+  readonly delegation?: Delegation;
   readonly createdAt: number;
   /** The snapshot that it was made of, and how many messages that has. */
   readonly imported?: { readonly digest: string; readonly messages: number };
@@ -221,6 +230,8 @@ export const initialState: SessionState = {
   plugins: undefined,
   hostCalls: [],
   nestedCalls: [],
+  children: [],
+  descendants: 0,
   notices: [],
   setup: undefined,
   lastStep: undefined,

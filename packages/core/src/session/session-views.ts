@@ -19,6 +19,7 @@ export function sessionInfo(journal: SessionSight): SessionInfo {
     parent: state.identity?.parent ?? null,
     root: state.identity?.root ?? key.id,
     forkedFrom: state.identity?.forkedFrom ?? null,
+    agent: state.identity?.profile?.agent ?? null,
     model: state.model ?? null,
     approvals: state.approvals ?? null,
     createdAt: state.identity?.createdAt ?? 0,

@@ -20,6 +20,9 @@ import {
   type Mutation,
   type ObjectRequest,
   type ObjectResult,
+  type ParallelOptions,
+  type ParallelOutcome,
+  type ParallelTask,
   type PromptLike,
   type ResumeOptions,
   type RunEvent,
@@ -45,13 +48,15 @@ import { readEvents } from '../live/event-reader.js';
 import { generateObject } from '../objects/generate-object.js';
 import { checkObjectRequest } from '../objects/object-request.js';
 import { hostCall } from '../turn/host-call.js';
+import { allInteractions, respondInTree } from '../children/child-interactions.js';
+import { parallel } from '../children/parallel.js';
+import { stopChildren } from '../children/stop-children.js';
 import { listCommands } from '../commands/command-list.js';
 import { RunRecords } from '../runs/run-records.js';
 import { stopEverything } from './accept-input.js';
 import { changeHandle } from './change-handle.js';
 import { Conversation } from './conversation.js';
 import { addEvent, checkClusterEvent } from './emit-event.js';
-import { pendingInteractions, respondTo } from './interactions.js';
 import { eventSource } from './event-source.js';
 import { listenTo } from './listen.js';
 import type { LoadedSession } from './loaded-session.js';
@@ -135,6 +140,7 @@ export class DurableSession implements Session {
     checkReason(reason);
     return this.home.use(async (loaded) => {
       const turnId = await stopEverything(loaded.work.journal, reason);
+      await stopChildren(loaded.work, loaded.work.journal.state.children, reason);
       // Nobody may have the session, when it waited for people.
       if (turnId !== undefined) await loaded.runIfSupplied();
       return { stopped: turnId !== undefined, turnId: turnId ?? null };
@@ -270,11 +276,11 @@ export class DurableSession implements Session {
   }
 
   async interactions(): Promise<readonly Interaction[]> {
-    return this.upToDate(({ work }) => pendingInteractions(work.journal.state));
+    return this.upToDate(({ work }) => allInteractions(work));
   }
 
   async respond(response: InteractionResponse): Promise<void> {
-    return this.home.use((loaded) => respondTo(loaded, response));
+    return this.home.use((loaded) => respondInTree(loaded, response));
   }
 
   async emit(event: ClusterEvent): Promise<void> {
@@ -296,6 +302,10 @@ export class DurableSession implements Session {
     const checked = checkObjectRequest(request);
     const result = await this.home.use((loaded) => loaded.beside(generateObject(checked)));
     return result as ObjectResult<Value>;
+  }
+
+  parallel(tasks: readonly ParallelTask[], options?: ParallelOptions): Promise<ParallelOutcome> {
+    return parallel(this, tasks, options);
   }
 
   close(): Promise<void> {

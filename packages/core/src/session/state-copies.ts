@@ -28,6 +28,8 @@ export function copyState(state: SessionState): Draft<SessionState> {
     plugins: state.plugins,
     hostCalls: state.hostCalls,
     nestedCalls: state.nestedCalls,
+    children: state.children,
+    descendants: state.descendants,
     notices: state.notices,
     setup: state.setup,
     lastStep: state.lastStep,

@@ -1,4 +1,5 @@
 import type { TurnHandle, TurnResult } from '@perdure/plugin-api';
+import { stopChildrenOfTurn } from '../children/stop-children.js';
 import type { RanCommand } from '../commands/run-command.js';
 import { requestStop, type AcceptedPrompt } from './accept-input.js';
 import type { SessionHome } from './session-home.js';
@@ -19,6 +20,7 @@ export function turnHandle(
       checkReason(reason);
       const stopped = await home.use(async (loaded) => {
         const isOpen = await loaded.work.journal.commit((batch) => requestStop(batch, turnId, reason), 'input');
+        if (isOpen) await stopChildrenOfTurn(loaded.work, reason);
         if (isOpen) await loaded.runIfSupplied();
         return isOpen;
       });

@@ -1,5 +1,6 @@
 import type { ArtifactReference, PayloadOf } from '@perdure/events';
 import { errorMessage, READ_ARTIFACT, reasonOf } from '@perdure/plugin-api';
+import { CallChildren } from '../children/child-calls.js';
 import type { AgentView } from '../host/agent-view.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import type { Kept, Leave } from '../invoke/call-lanes.js';
@@ -71,6 +72,7 @@ async function runCall(call: CallState, site: CallSite, parts: CallParts): Promi
     idempotencyKey: call.started?.idempotencyKey ?? '',
     secrets: work.secrets,
     parts,
+    children: new CallChildren(call, site),
   };
   const turn = await agent.parts.lanes.enter(call, tool, context.signal);
   if (typeof turn !== 'function') return keptCall(call, turn, context);

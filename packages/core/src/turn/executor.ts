@@ -1,4 +1,5 @@
 import { errorMessage, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import { ChildWatch } from '../children/child-watch.js';
 import { decideCall } from '../invoke/decide-call.js';
 import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
@@ -25,6 +26,7 @@ export class Executor {
   private again = false;
   private readonly memory: StepMemory = {};
   private readonly effects: EffectRunner;
+  private readonly children: ChildWatch;
   private suspending = false;
   private isRetired = false;
   /** What happened and could not be appended, because the session is another node's. */
@@ -38,6 +40,7 @@ export class Executor {
     private readonly onFailure: (error: PerdureError) => void,
   ) {
     this.effects = new EffectRunner(work, held, this.memory);
+    this.children = new ChildWatch(work, held);
   }
 
   /** Looks whether there is something to do. Safe to call at any time. */
@@ -71,6 +74,7 @@ export class Executor {
    */
   async suspend(graceMs: number): Promise<void> {
     this.suspending = true;
+    this.children.end();
     this.effects.suspend(graceMs);
     // A turn that waits for a person is handed over too.
     this.wake();
@@ -81,6 +85,7 @@ export class Executor {
   /** Another node has the session: work stops here, and what calls still come to is reported. */
   leave(): void {
     this.suspending = true;
+    this.children.end();
     this.effects.leave();
   }
 
@@ -99,6 +104,7 @@ export class Executor {
     while (this.again || inputs.length > 0) {
       this.again = false;
       const intent = await this.commit(inputs);
+      this.children.look();
       inputs = [];
       if (intent.do === 'more') {
         this.again = true;

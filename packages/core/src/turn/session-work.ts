@@ -1,3 +1,4 @@
+import type { ChildGround } from '../children/child-ground.js';
 import type { ActivePlugin, SessionKey } from '@perdure/events';
 import type { EventStore, HostEnv, Logger } from '@perdure/plugin-api';
 import type { Composer } from '../compose/composer.js';
@@ -25,6 +26,8 @@ export interface SessionWork {
   readonly lease: NodeLease;
   readonly logger: Logger;
   readonly plugins: readonly ActivePlugin[];
+  /** Where those are that the session hands work to. */
+  readonly children: ChildGround;
   /** The agent as it is at the moment. */
   readonly agent: () => AgentView;
 }

@@ -118,6 +118,9 @@ export const errorTable = {
   PERDURE_TOOL_REPEATED: refused('"{tool}" was called with the same arguments {times} times in a row.'),
   PERDURE_TOOL_CALL_OVER: refused('"{tool}" cannot be called: the call that it would be a part of has ended.', 409),
   PERDURE_TOOL_CALL_LIMIT: refused('A call has at most {limit} parts.'),
+  PERDURE_CHILD_AGENT_UNKNOWN: caller('There is no agent "{agent}" that work could be handed to.', 404),
+  PERDURE_CHILD_UNKNOWN: caller('"{child}" is no session that this one handed work to.', 404),
+  PERDURE_CHILD_LIMIT: refused('No further work can be handed on: {reason}.', 429),
   PERDURE_TOOL_LANE_TIMEOUT: unavailable(
     '"{tool}" waited {ms} ms for its turn in the lane "{lane}" and was not run.',
     true,

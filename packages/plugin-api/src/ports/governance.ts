@@ -24,6 +24,12 @@ export interface PermissionPolicy {
   /** The rules as data, to be kept with what they decided: an auditor sees them, and replay can use them again. */
   readonly rules?: JsonValue;
   decide(call: ToolCallRequest): PermissionDecision;
+  /**
+   * A policy of the same kind by other rules, in the form of `rules`: sessions that are handed work have rules of
+   * theirs beside these. Throws PERDURE_CONFIGURATION for rules that are not valid. Without it only agents without
+   * rules of their own can be handed work.
+   */
+  ofRules?(rules: JsonValue): PermissionPolicy;
 }
 
 export interface PermissionDecision {

@@ -1,6 +1,7 @@
 import type { EffectContract, JsonValue, TrustLabel } from '@perdure/events';
 import { PerdureError } from '../errors/perdure-error.js';
 import type { ToolOutcome } from '../session/turn.js';
+import type { ScopedChildren } from './delegation.js';
 import type { QuestionSet } from './question-set.js';
 import type { SessionArtifacts } from './tool-file.js';
 
@@ -60,6 +61,8 @@ export interface ToolContext {
   readonly calls: ScopedInvoker;
   /** The artifacts that the session's facts name. Absent where a tool is run without a session. */
   readonly artifacts?: SessionArtifacts;
+  /** Hands work to sessions of their own. Absent where none can be: in a test, and where a tool tells what happened. */
+  readonly children?: ScopedChildren;
 }
 
 /**

@@ -92,6 +92,8 @@ export interface SessionOptions extends Labels {
    * changed: trees of sessions share a budget.
    */
   readonly parent?: string;
+  /** The name of a definition that narrows the agent for this session. Recorded when the session is made. */
+  readonly agent?: string;
 }
 
 /** Makes sessions and runs them. */

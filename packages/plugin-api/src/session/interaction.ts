@@ -5,6 +5,8 @@ export type Interaction = ApprovalInteraction | QuestionInteraction;
 
 interface InteractionOfCall {
   readonly id: string;
+  /** The session below this one that asks; absent when this one does. */
+  readonly childId?: string;
   /** `null` for a call of the host. */
   readonly turnId: string | null;
   readonly tool: string;

@@ -1,6 +1,7 @@
 import type { ApprovalMode, EventEnvelopeV1, JsonValue, SystemBlock, Usage } from '@perdure/events';
 import type { ByteRange } from '../ports/artifact-store.js';
 import type { BudgetGuard } from '../ports/budget.js';
+import type { ChildReport } from '../ports/delegation.js';
 import type { HookConfig, HookEvent, HookHandler, HookMatcher } from '../ports/hook.js';
 import type { ClusterEvent } from './cluster-event.js';
 import type { CommandHandler, CommandInfo } from './command.js';
@@ -163,6 +164,13 @@ export interface Session {
   /** Calls a tool through every gate that the model's calls pass. */
   governedTool(name: string, input: JsonValue): Promise<ToolOutcome>;
 
+  /**
+   * Hands work to sessions of their own and waits for them, as a trusted call of the host. Resolves with how each
+   * ended, in the order of the tasks; one that fails is a report too. Throws PERDURE_TOOL_FAILED when nothing was handed
+   * on, and why: no plugin offers it, there is no such agent, or a limit is met.
+   */
+  parallel(tasks: readonly ParallelTask[], options?: ParallelOptions): Promise<ParallelOutcome>;
+
   /** Lets the session go: a running turn ends at a point from which it can be resumed. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -178,6 +186,23 @@ export interface SessionView {
   messages(options?: MessagesOptions): MessagePage;
   /** What waited for a person's answer then. */
   interactions(): readonly Interaction[];
+}
+
+export interface ParallelTask {
+  readonly agent: string;
+  readonly prompt: string;
+  /** A few words for people; the beginning of the prompt when absent. */
+  readonly description?: string;
+}
+
+export interface ParallelOptions {
+  /** How many tasks have to be completed for the whole to be a success; all of them when absent. */
+  readonly minSuccessCount?: number;
+}
+
+export interface ParallelOutcome {
+  readonly success: boolean;
+  readonly tasks: readonly ChildReport[];
 }
 
 export interface TurnStream extends AsyncIterable<EventEnvelopeV1> {
@@ -221,6 +246,8 @@ export interface SessionInfo {
   readonly root: string;
   /** Where it goes on from another session, for one that was forked. */
   readonly forkedFrom: { readonly session: string; readonly revision: number } | null;
+  /** The name of the definition that narrows the agent for this session; `null` for the agent as it is. */
+  readonly agent: string | null;
   readonly model: string | null;
   /** The session's own approval mode; `null` when it has that of the policy. */
   readonly approvals: ApprovalMode | null;

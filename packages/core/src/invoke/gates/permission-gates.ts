@@ -1,5 +1,6 @@
 import type { ApprovalMode, GateDecision } from '@perdure/events';
 import type { PermissionDecision } from '@perdure/plugin-api';
+import { stricterMode } from '../../children/stricter.js';
 import type { AgentParts } from '../../host/agent-view.js';
 import type { CallApproval } from '../../session/call-state.js';
 import { refuseLater } from '../refuse-later.js';
@@ -60,15 +61,21 @@ export function confirmedDecision({ confirmation, isTrusted }: GatedCall): GateD
 }
 
 /** A call that is left open: a person is asked, and where nobody can be it is denied. */
-export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 'asker'>): GateStep {
+export function approvalGate({
+  approval,
+  asker,
+  approvalCap,
+}: Pick<AgentParts, 'approval' | 'asker' | 'approvalCap'>): GateStep {
   const id = APPROVAL_GATE;
   const isAsking = approval === undefined && asker !== undefined;
   return {
     id,
     kind: isAsking ? 'waiting' : 'rule',
-    digest: approval === undefined ? '' : `${approval.id} ${approval.digest}`,
+    digest: [approval?.id, approval?.digest, approvalCap].filter((each) => each !== undefined).join(' '),
     applies: ({ isTrusted, permission }) => !isTrusted && permission?.decision === 'ask',
-    decide: (call, { signal, approvals }) => {
+    decide: (call, { signal, approvals: own }) => {
+      // A session that was handed work asks and refuses wherever the one that handed it on does.
+      const approvals = cappedMode(own, approvalCap, approval?.mode);
       const { request, permission } = call;
       const { tool } = request;
       const mode = approvals ?? approval?.mode ?? 'ask';
@@ -97,6 +104,17 @@ export function approvalGate({ approval, asker }: Pick<AgentParts, 'approval' | 
       });
     },
   };
+}
+
+/** The session's own mode as far as it counts; a cap that is stricter than the policy is like a mode of its own. */
+function cappedMode(
+  own: ApprovalMode | undefined,
+  cap: ApprovalMode | undefined,
+  policy: ApprovalMode = 'ask',
+): ApprovalMode | undefined {
+  if (cap === undefined) return own;
+  const mode = stricterMode(cap, own ?? policy);
+  return own === undefined && mode === policy ? undefined : mode;
 }
 
 export const APPROVAL_GATE = 'approval';

@@ -1,0 +1,86 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { createRuntime } from '@perdure/core';
+import {
+  definePlugin,
+  EVENT_STORE,
+  NODE_PRESENCE,
+  PERMISSION,
+  PROJECTION_STORE,
+  type ToolContext,
+} from '@perdure/plugin-api';
+import { openSqliteStores } from '@perdure/store-sqlite';
+import { ScriptedModel, type Script } from '@perdure/testing';
+import { toolsDelegate } from '@perdure/tools-delegate';
+
+/** Three levels: the root hands on to `width` sessions, each of which hands on to one that works. */
+export interface TreeOrder {
+  readonly folder: string;
+  readonly node: string;
+  readonly width: number;
+}
+
+/** A runtime on the database of a folder. Work ends at once for the first half, for the others when `open` is there. */
+export async function treeNode({ folder, node, width }: TreeOrder) {
+  const plugin = definePlugin({
+    name: 'stores',
+    api: 1,
+    version: '1.0.0',
+    config: z.object({}),
+    provides: [EVENT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
+    setup: async ({ provide }) => {
+      const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
+      provide(EVENT_STORE, opened.events);
+      provide(PROJECTION_STORE, opened.projections);
+      provide(NODE_PRESENCE, opened.presence);
+      provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
+      return { stop: () => opened.close() };
+    },
+  });
+  const script: Script = ({ lastUserText, toolResultsSince: { length } }) => {
+    if (length > 0) return { text: `${lastUserText} is done`, deltas: 1 };
+    const handOn = (prompts: readonly string[]) => {
+      const tasks = prompts.map((prompt) => ({ agent: 'general', description: prompt, prompt }));
+      return { calls: [{ name: 'task', input: { tasks } }] };
+    };
+    if (lastUserText === 'root') return handOn(Array.from({ length: width }, (_, index) => `mid-${index}`));
+    if (lastUserText.startsWith('mid-')) return handOn([lastUserText.replace('mid', 'leaf')]);
+    return { calls: [{ name: 'work', input: { key: lastUserText } }] };
+  };
+  const work = {
+    inputSchema: { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] },
+    effect: 'read' as const,
+    execute: async ({ key }: { key: string }, { abortSignal }: ToolContext) => {
+      appendFileSync(join(folder, 'log'), `begun ${key}\n`);
+      const isQuick = Number(key.split('-')[1]) < width / 2;
+      while (!isQuick && !existsSync(join(folder, 'open'))) {
+        abortSignal.throwIfAborted();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      appendFileSync(join(folder, 'log'), `ended ${key}\n`);
+      return `${key} worked`;
+    },
+  };
+  const runtime = await createRuntime({
+    plugins: [plugin, { plugin: toolsDelegate, config: { maxTotal: 10_000 } }],
+    env: { nodeId: node },
+    leaseTtlMs: 2_000,
+    closeGraceMs: 100,
+    logger: { log: () => undefined },
+    keepsSessions: false,
+  });
+  const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel(script), tools: { work } });
+  await agent.ready();
+  return { runtime, agent };
+}
+
+if (process.argv[2] !== undefined && process.argv[1]?.includes('delegation-node.fixture') === true) {
+  const { runtime, agent } = await treeNode(JSON.parse(process.argv[2]) as TreeOrder);
+  const session = agent.session('', { sessionId: 's' });
+  const turn = await session.prompt({ query: 'root', promptId: 'p' });
+  await session.resume();
+  const { status } = await turn.finished;
+  process.stdout.write(`\n${status}\n`);
+  await runtime.dispose();
+}
