@@ -119,7 +119,7 @@ test('it leaves no command out', () => {
   const readme = readFileSync(join(root, 'packages/cli/README.md'), 'utf8');
   const used = examples(readme).map(({ command }) => command);
   const commands = ['run', 'resume', 'doctor', 'plugins list', 'plugins new'];
-  const ofSessions = ['list', 'show', 'events', 'verify', 'anchor', 'replay', 'export'];
+  const ofSessions = ['list', 'show', 'events', 'verify', 'anchor', 'replay', 'export', 'search', 'archive', 'restore'];
   for (const name of [...commands, ...ofSessions.map((each) => `sessions ${each}`)]) {
     expect(
       used.some((command) => command.startsWith(`perdure ${name}`)),

@@ -52,7 +52,7 @@ describe('perdure sessions', () => {
     const { out, code } = await sessions('list');
     expect(code).toBe(0);
     const [head = '', row = ''] = out.split('\n');
-    expect(head).toMatch(/^ID +CHANGED +STATUS +TOKENS +AGENT +WORKSPACE +PROMPT$/);
+    expect(head).toMatch(/^ID +CHANGED +STATUS +TOKENS +AGENT +WORKSPACE +TITLE$/);
     expect(row).toMatch(/^s +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +ended +30 +perdure +\/.*workspace +what is there\?$/);
     expect(JSON.parse((await sessions('list', '--json')).out)).toMatchObject([
       { id: 's', status: 'idle', tenant: null },

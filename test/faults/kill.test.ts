@@ -56,7 +56,10 @@ async function factsOf(folder: string): Promise<readonly RecordedFact[]> {
 }
 
 /** The session's facts, then those of the sessions that it handed work to. */
-async function streamsOf(folder: string, others: readonly string[] = []): Promise<readonly (readonly RecordedFact[])[]> {
+async function streamsOf(
+  folder: string,
+  others: readonly string[] = [],
+): Promise<readonly (readonly RecordedFact[])[]> {
   const stores = await openSqliteStores({ path: join(folder, 'perdure.db') });
   try {
     const streams: (readonly RecordedFact[])[] = [];

@@ -6,6 +6,7 @@ import { checkFiles, files } from './attachments-scenario.js';
 import { compaction } from './compaction-scenario.js';
 import { importing } from './exchange-scenario.js';
 import { delegating } from './delegation-scenario.js';
+import { puttingAway } from './sessions-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
 export interface Scenario {
@@ -13,6 +14,8 @@ export interface Scenario {
   readonly script: Script;
   /** It pays once and mails once: what came of both is looked at by the contracts of these tools. */
   readonly isByContract?: true;
+  /** A model is asked for titles. */
+  readonly titles?: true;
   /** Other sessions that it makes beside `s`: the types of their facts count as seen. */
   readonly others?: readonly string[];
   /** The kill points that are its own, where the others are those of other scenarios too. */
@@ -272,4 +275,5 @@ export const scenarios: readonly Scenario[] = [
   compaction,
   importing,
   delegating,
+  puttingAway,
 ];

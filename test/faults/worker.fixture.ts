@@ -90,6 +90,7 @@ const agent = runtime.agent({
   tools: killingTools(scenarioTools(workspace, join(order.folder, 'log')), plan),
   limits: { maxOutputCharacters: 1_000 },
   context: scenario.context ?? {},
+  titles: scenario.titles ?? false,
 });
 await agent.ready();
 await scenario.prepare?.(agent);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import type { EventStore, ProjectionStore } from '@perdure/plugin-api';
-import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
+import { listArtifacts } from '@perdure/core';
+import type { ArtifactStore, EventStore, ProjectionStore } from '@perdure/plugin-api';
+import { MemoryArtifactStore, MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -19,12 +20,17 @@ const script: Script = {
 interface Place {
   readonly store: EventStore;
   readonly projections: ProjectionStore;
+  readonly artifacts: ArtifactStore;
 }
-const place = (): Place => ({ store: new MemoryEventStore(), projections: new MemoryProjectionStore() });
+const place = (): Place => ({
+  store: new MemoryEventStore(),
+  projections: new MemoryProjectionStore(),
+  artifacts: new MemoryArtifactStore(),
+});
 
-async function node({ store, projections }: Place, nodeId = 'a', execute?: () => unknown) {
+async function node({ store, projections, artifacts }: Place, nodeId = 'a', execute?: () => unknown) {
   const runtime = await createTestRuntime({
-    plugins: [storesWith(store, projections), allowing],
+    plugins: [storesWith(store, projections, artifacts), allowing],
     env: { nodeId },
     leaseTtlMs: 300,
   });
@@ -43,9 +49,14 @@ describe('erasing a session', () => {
     const at = place();
     const { runtime, agent } = await node(at);
     const session = await agent.sessions.create({ sessionId: 's', principal: 'ada' });
-    await session.send('a private matter');
+    const attachments = [{ data: Buffer.from('a private file'), filename: 'own.txt' }];
+    await session.send({ query: 'a private matter', attachments });
     await session.save();
-    await agent.sessions.list();
+    const other = await agent.sessions.create({ sessionId: 'other' });
+    const shared = { data: Buffer.from('a file of both'), filename: 'both.txt' };
+    for (const each of [session, other]) await each.send({ query: 'look', attachments: [shared] });
+    expect((await agent.sessions.search('private')).items).toHaveLength(1);
+    const [own = '', both = ''] = (await listArtifacts(at.store, 'session-_.s')).map(({ digest }) => digest);
     expect(await agent.sessions.erase('s', { reason: 'she asked for it' })).toEqual({ sessions: ['s'] });
 
     const [last, ...others] = await stored(at, 's');
@@ -53,15 +64,22 @@ describe('erasing a session', () => {
     expect(last?.type).toBe('SessionErased');
     expect(JSON.parse(last?.payload ?? '')).toEqual({ agentId: 'clerk', reason: 'she asked for it' });
     expect((await at.store.read('draft-_.s')).facts).toEqual([]);
-    expect((await agent.sessions.list()).items).toEqual([]);
-    for (const name of ['session-list', 'runnable', 'state:_.s']) {
+    expect((await agent.sessions.list()).items.map(({ id }) => id)).toEqual(['other']);
+    expect((await agent.sessions.search('private')).items).toEqual([]);
+    expect([await at.artifacts.get(undefined, own), (await at.artifacts.get(undefined, both)) === undefined]).toEqual([
+      undefined,
+      false,
+    ]);
+    await agent.sessions.erase('other');
+    expect(await at.artifacts.get(undefined, both)).toBeUndefined();
+    for (const name of ['session-list', 'session-text', 'artifact-uses', 'runnable', 'state:_.s']) {
       const rows = await Promise.all([1, 2, 3, 4].map((version) => at.projections.rows(`${name}@${version}`)));
       expect(JSON.stringify([...rows, await at.projections.rows(name)])).not.toContain('private');
     }
 
     // It is gone for this process and for others, and its id stays taken.
-    const other = await node(at, 'b');
-    for (const { sessions } of [agent, other.agent]) {
+    const second = await node(at, 'b');
+    for (const { sessions } of [agent, second.agent]) {
       await expect(sessions.get('s')).rejects.toMatchObject({ code: 'PERDURE_SESSION_ERASED' });
       await expect(sessions.create({ sessionId: 's' })).rejects.toMatchObject({ code: 'PERDURE_SESSION_EXISTS' });
       await expect(sessions.fork('s')).rejects.toMatchObject({ code: 'PERDURE_SESSION_ERASED' });
@@ -69,7 +87,7 @@ describe('erasing a session', () => {
     }
     expect(await agent.sessions.remove('none')).toBe(false);
     await expect(agent.sessions.erase('none')).rejects.toMatchObject({ code: 'PERDURE_SESSION_NOT_FOUND' });
-    await other.runtime.dispose();
+    await second.runtime.dispose();
     await runtime.dispose();
   });
 

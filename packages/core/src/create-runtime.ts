@@ -16,6 +16,8 @@ import {
   type AgentRegistry,
   type ListOptions,
   type Runtime,
+  type SearchOptions,
+  type SearchPage,
   type SessionPage,
 } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
@@ -33,7 +35,8 @@ import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from '
 import { SessionKeeper } from './host/session-keeper.js';
 import { digestOf } from './host/sha256.js';
 import { WaitCount } from './host/wait-count.js';
-import { listSessions, type SessionListFilter } from './project/session-list.js';
+import { listSessions, type SessionListFilter } from './project/list-sessions.js';
+import { searchSessions } from './project/search-sessions.js';
 import { Redaction } from './secrets/redaction.js';
 import { redactingLogger } from './secrets/redacting-logger.js';
 import { SecretRegistry } from './secrets/secret-registry.js';
@@ -140,6 +143,11 @@ export class PerdureRuntime implements Runtime {
   /** Sessions of all agents and tenants, for operators. An agent lists its own. */
   sessions(options?: ListOptions, filter?: SessionListFilter): Promise<SessionPage> {
     return listSessions(this.services, filter, options);
+  }
+
+  /** The same for those that contain a text; see `Sessions.search`. */
+  searchSessions(query: string, options?: SearchOptions, filter?: SessionListFilter): Promise<SearchPage> {
+    return searchSessions(this.services, filter, query, options);
   }
 
   plugins(): ReturnType<Runtime['plugins']> {

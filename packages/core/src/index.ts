@@ -11,7 +11,7 @@ export type { ConfiguredPlugin, PluginManifest } from './host/load-plugins.js';
 export { resolveRuntimeOptions } from './host/runtime-options.js';
 export type { ModelPrice, RuntimeConfig, RuntimeOptions } from './host/runtime-options.js';
 export { listArtifacts } from './project/list-artifacts.js';
-export type { SessionListFilter } from './project/session-list.js';
+export type { SessionListFilter } from './project/list-sessions.js';
 export { outcomeHash, stateHash } from './replay/hashes.js';
 export { replaySession } from './replay/replay.js';
 export type { ReplayDifference, ReplayReport } from './replay/replay.js';

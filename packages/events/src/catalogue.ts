@@ -13,10 +13,13 @@ import { changeApplied, runEnded, runStarted, stepCheckpointed, stepStarted } fr
 import {
   eraseRequested,
   messagesImported,
+  sessionArchived,
   sessionCreated,
   sessionErased,
   sessionForked,
   sessionRelabeled,
+  sessionRestored,
+  sessionTitled,
 } from './session.js';
 import { toolCallDecided, toolCallSettled, toolCallStarted } from './tool.js';
 
@@ -27,6 +30,9 @@ export const catalogue = {
   SessionCreated: sessionCreated,
   SessionForked: sessionForked,
   SessionRelabeled: sessionRelabeled,
+  SessionTitled: sessionTitled,
+  SessionArchived: sessionArchived,
+  SessionRestored: sessionRestored,
   EraseRequested: eraseRequested,
   SessionErased: sessionErased,
   MessagesImported: messagesImported,

@@ -75,6 +75,11 @@ export class FactRegistry {
     return { kind: 'known', type: fact.type, payload: this.upcast(fact.type, version, definition.version, payload) };
   }
 
+  /** Whether a stored fact is of a type and version that this build writes itself: its payload is what `read` gives. */
+  isCurrent(fact: Pick<RecordedFact, 'type' | 'metadata'>): boolean {
+    return this.definitions.get(fact.type)?.version === schemaVersionOf(fact.metadata);
+  }
+
   /**
    * What a fold depends on: every type with its version, and every upcaster. Two builds with equal lists fold alike.
    */

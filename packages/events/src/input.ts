@@ -71,7 +71,7 @@ export const approvalMode = z.enum(['ask', 'always-allow', 'deny']);
 export type ApprovalMode = z.output<typeof approvalMode>;
 
 /**
- * What a change asks for: another model by its name, or another approval mode; the system frozen as it is now, remade,
+ * What a change asks for: another model by its name, another approval mode, or a title; the system frozen as it is now, remade,
  * or let loose; the older part of the conversation summed up; or nothing of it shown to models any more.
  */
 export const change = z.discriminatedUnion('kind', [
@@ -80,6 +80,7 @@ export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('compact') }),
   z.strictObject({ kind: z.literal('clear') }),
   z.strictObject({ kind: z.literal('approvals'), mode: approvalMode }),
+  z.strictObject({ kind: z.literal('title'), title: z.string() }),
 ]);
 export type Change = z.output<typeof change>;
 

@@ -5,7 +5,10 @@ import { delegation, sessionProfile } from './delegation.js';
 import { labels } from './metadata.js';
 import { artifactReference } from './parts.js';
 
-/** Opens a session's stream. `parent` and `root` are ids of the same tenant; a session without a parent has neither. */
+/**
+ * Opens a session's stream. `parent` and `root` are ids of the same tenant; a session without a parent has neither.
+ * `title` is what the host calls it, and `timezone` the IANA name of the zone that whoever made it lives in.
+ */
 export const sessionCreated = defineEvent({
   type: 'SessionCreated',
   version: 1,
@@ -20,6 +23,8 @@ export const sessionCreated = defineEvent({
     profile: sessionProfile.exactOptional(),
     /** Of a session that was handed work by a call of its parent. */
     delegation: delegation.exactOptional(),
+    title: z.string().exactOptional(),
+    timezone: z.string().exactOptional(),
     labels,
     /**
      * The session was made out of a snapshot. `digest` is that of the snapshot as canonical JSON, `sessionId` the id
@@ -46,6 +51,8 @@ export const sessionCreated = defineEvent({
       root_session_id: fact.root,
       agent: fact.profile?.agent,
       tool_id: fact.delegation?.callId,
+      title: fact.title,
+      timezone: fact.timezone,
       tenant_id: fact.labels.tenantId,
       principal: fact.labels.principal,
       agent_template_id: fact.labels.agentTemplateId,
@@ -93,6 +100,39 @@ export const sessionRelabeled = defineEvent({
       correlation_id: fact.labels.correlationId,
     }),
   },
+});
+
+/** Who a title is from. One of the host is never replaced by one of a model. */
+export const titleSource = z.enum(['host', 'model']);
+
+/** The session has a title: one that a change of the host asked for, or one that a model made. */
+export const sessionTitled = defineEvent({
+  type: 'SessionTitled',
+  version: 1,
+  lane: 'owner',
+  schema: z.strictObject({ title: z.string(), by: titleSource, changeId: z.string().exactOptional() }),
+  wire: {
+    type: 'session_titled',
+    payload: (fact) => ({ title: fact.title, by: fact.by, change_id: fact.changeId }),
+  },
+});
+
+/** The session is put away: it can be read, and takes no input before it is restored. `reason` may be empty. */
+export const sessionArchived = defineEvent({
+  type: 'SessionArchived',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({ reason: z.string() }),
+  wire: { type: 'session_archived', payload: (fact) => ({ reason: fact.reason }) },
+});
+
+/** An archived session may go on. `archivedAt` is since when it was away, in epoch milliseconds. */
+export const sessionRestored = defineEvent({
+  type: 'SessionRestored',
+  version: 1,
+  lane: 'input',
+  schema: z.strictObject({ archivedAt: z.int() }),
+  wire: { type: 'session_restored', payload: (fact) => ({ archived_at_ms: fact.archivedAt }) },
 });
 
 /**

@@ -41,8 +41,13 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   ChildStarted: [{ model: 'main' }],
   ModelAnswered: [{ purpose: 'title' }, { parts: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }],
   RunEnded: ['completed', 'cancelled', 'handed-over', 'superseded'].map((status) => ({ status })),
-  SessionCreated: [{ parent: 'a', root: 'b' }, { imported: { digest: 'sha256:1', sessionId: 'a', messages: 2 } }],
+  SessionCreated: [
+    { parent: 'a', root: 'b' },
+    { title: 'Notes', timezone: 'UTC' },
+    { imported: { digest: 'sha256:1', sessionId: 'a', messages: 2 } },
+  ],
   SessionForked: [{ parent: 'a', root: 'b' }],
+  SessionTitled: [{ by: 'host', changeId: 'change-1' }],
   ToolCallDecided: [{ decision: 'allow', gates: [] }],
   ToolCallSettled: [{ files: [{ type: 'file', mediaType: 'image/png' }] }],
 };

@@ -63,12 +63,14 @@ export function seededRandom(seed: number): () => number {
 export interface DeterministicHostEnv extends HostEnv {
   readonly idGenerator: SequentialIdGenerator;
   readonly clock: FixedClock;
+  readonly timezone: string;
 }
 
 /**
  * A host environment that repeats: equal options, equal ids, times and numbers.
  *
- * When absent: `prefix` is `id`, `startMs` the beginning of 2026, `stepMs` 0, `seed` 1, `nodeId` `node-1`.
+ * When absent: `prefix` is `id`, `startMs` the beginning of 2026, `stepMs` 0, `seed` 1, `nodeId` `node-1`, `timezone`
+ * `UTC`.
  */
 export function deterministicHostEnv(
   options: {
@@ -77,6 +79,7 @@ export function deterministicHostEnv(
     readonly stepMs?: number;
     readonly seed?: number;
     readonly nodeId?: string;
+    readonly timezone?: string;
   } = {},
 ): DeterministicHostEnv {
   return {
@@ -84,6 +87,7 @@ export function deterministicHostEnv(
     clock: new FixedClock(options.startMs ?? Date.UTC(2026, 0, 1), options.stepMs ?? 0),
     random: seededRandom(options.seed ?? 1),
     nodeId: options.nodeId ?? 'node-1',
+    timezone: options.timezone ?? 'UTC',
   };
 }
 

@@ -110,18 +110,25 @@ export type {
   AgentOptions,
   AgentRegistry,
   ContextOptions,
+  LaneOptions,
+  Runtime,
+  SessionOptions,
+  TitleOptions,
+} from './session/agent.js';
+export type {
   EraseOptions,
   Erasure,
   ForkOptions,
-  LaneOptions,
+  FoundSession,
   ListOptions,
-  Runtime,
-  SessionOptions,
+  SearchOptions,
+  SearchPage,
   SessionPage,
+  Sessions,
   SessionSummary,
   SessionTree,
-  Sessions,
-} from './session/agent.js';
+  TitleBy,
+} from './session/sessions.js';
 export type {
   Attachment,
   BytesAttachment,
@@ -145,7 +152,14 @@ export type {
   QuestionResponse,
 } from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
-export type { DeltaMutation, MessageMutation, Mutation, SessionMutation, TurnMutation } from './session/mutation.js';
+export type {
+  DeltaMutation,
+  MessageMutation,
+  Mutation,
+  SessionMutation,
+  TitleMutation,
+  TurnMutation,
+} from './session/mutation.js';
 export type { ObjectMessage, ObjectRequest, ObjectResult } from './session/object.js';
 export type {
   ActiveTool,

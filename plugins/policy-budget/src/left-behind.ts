@@ -70,14 +70,14 @@ export function spentIn(facts: readonly RecordedFact[], unit: BudgetAmount, rule
         break;
       case 'ModelAnswered':
         spent = plus(spent, spentFor(payload as PayloadOf<'ModelAnswered'>, unit, rules.prices));
-        isUnderWay = false;
+        if (!isBesideTurn(payload)) isUnderWay = false;
         break;
       case 'ModelCallDenied':
-        isUnderWay = false;
+        if (!isBesideTurn(payload)) isUnderWay = false;
         break;
       case 'ModelCallFailed':
         // One that may be tried again may have been under way again.
-        isUnderWay = (payload as PayloadOf<'ModelCallFailed'>).retryable;
+        if (!isBesideTurn(payload)) isUnderWay = (payload as PayloadOf<'ModelCallFailed'>).retryable;
         break;
       case 'RunEnded': {
         const { status } = payload as PayloadOf<'RunEnded'>;
@@ -120,4 +120,9 @@ export function spentFor(
   const tokens = Math.max(totalTokens, input + output);
   if (tokens === 0) return { ...estimate, calls: 1 };
   return { tokens, micros: costOf(priceOf(prices, call), { input, cached, output }), calls: 1 };
+}
+
+/** A call for a title says nothing of the one that the turn may have had under way. */
+function isBesideTurn(payload: unknown): boolean {
+  return (payload as { readonly purpose?: unknown }).purpose === 'title';
 }

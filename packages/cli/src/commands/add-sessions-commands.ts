@@ -3,12 +3,14 @@ import type { CliContext } from '../cli-context.js';
 import type { Finish } from '../program.js';
 import { withModel, withOutput, withPlace, withRules } from './command-options.js';
 import type { OutFlags } from './sessions-anchor.js';
+import type { SessionsArchiveFlags } from './sessions-archive.js';
 import type { SessionsEventsFlags } from './sessions-events.js';
 import type { SessionsExportFlags } from './sessions-export.js';
 import type { SessionsImportFlags } from './sessions-import.js';
 import type { SessionsFlags } from './sessions-flags.js';
 import type { SessionsListFlags } from './sessions-list.js';
 import type { SessionsReplayFlags } from './sessions-replay.js';
+import type { SessionsSearchFlags } from './sessions-search.js';
 import type { SessionsVerifyFlags } from './sessions-verify.js';
 
 /** `sessions …`: what is stored, and what proves it. None but `replay` looks at the agent. Returns the command. */
@@ -19,6 +21,8 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
 
   add(sessions.command('list').description('the newest sessions'))
     .option('--limit <count>', 'at most this many (default: 50)')
+    .option('--archived', 'those that are archived, in place of the others')
+    .option('--query <text>', 'those whose id, title or preview contains it')
     .action(async (flags: SessionsListFlags) => {
       const { sessionsList } = await import('./sessions-list.js');
       finish(await sessionsList(context, flags));
@@ -27,6 +31,25 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
     const { sessionsShow } = await import('./sessions-show.js');
     finish(await sessionsShow(context, id, flags));
   });
+  add(sessions.command('search <text>').description('sessions that contain a text, also in prompts and answers'))
+    .option('--limit <count>', 'at most this many (default: 50)')
+    .option('--archived', 'among those that are archived, in place of the others')
+    .action(async (text: string, flags: SessionsSearchFlags) => {
+      const { sessionsSearch } = await import('./sessions-search.js');
+      finish(await sessionsSearch(context, text, flags));
+    });
+  add(sessions.command('archive <id>').description('put a session away: it takes no prompts until it is restored'))
+    .option('--reason <text>', 'why, for those who look at it')
+    .action(async (id: string, flags: SessionsArchiveFlags) => {
+      const { sessionsArchive } = await import('./sessions-archive.js');
+      finish(await sessionsArchive(context, id, flags));
+    });
+  add(sessions.command('restore <id>').description('bring an archived session back')).action(
+    async (id: string, flags: SessionsFlags) => {
+      const { sessionsRestore } = await import('./sessions-archive.js');
+      finish(await sessionsRestore(context, id, flags));
+    },
+  );
   add(sessions.command('events <id>').description('the events, or the stored facts behind them'))
     .option('--from <cursor>', 'begin behind this cursor; with --facts, at this revision')
     .option('--follow', 'go on with what comes, until Ctrl-C')

@@ -36,10 +36,18 @@ export function sessionsShow(context: CliContext, id: string, flags: SessionsFla
   });
 }
 
-function head({ id, agentId, workspace, createdAt, turn, usage, revision, readOnly }: SessionInfo): readonly string[] {
+function head(info: SessionInfo): readonly string[] {
+  const { id, agentId, workspace, createdAt, turn, usage, revision, readOnly, title, modelLabel, parent } = info;
+  const { timezone, archivedAt } = info;
   return [
+    ...(title === null ? [] : [visible(title)]),
     `session ${visible(id)} of the agent ${visible(agentId)}${workspace === null ? '' : ` in ${visible(workspace)}`}`,
-    `since ${new Date(createdAt).toISOString()}, revision ${revision}, ${usage.totalTokens} tokens`,
+    `since ${new Date(createdAt).toISOString()}${timezone === null ? '' : ` (${visible(timezone)})`}, revision ${revision}, ` +
+      `${usage.totalTokens} tokens${modelLabel === null ? '' : `, last answered by ${visible(modelLabel)}`}`,
+    ...(parent === null ? [] : [`it works for the session ${visible(parent)}`]),
+    ...(archivedAt === null
+      ? []
+      : [`archived since ${new Date(archivedAt).toISOString()}: perdure sessions restore ${visible(id)}`]),
     ...(turn === null ? [] : [`its last turn has not ended: perdure resume ${visible(id)}`]),
     ...(readOnly === null
       ? []

@@ -1,6 +1,6 @@
 import { sessionStream, type SessionKey } from '@perdure/events';
 import { PerdureError, type Session, type Sessions } from '@perdure/plugin-api';
-import type { PerdureRuntime } from '@perdure/runtime';
+import type { PerdureRuntime, RuntimeAgent } from '@perdure/runtime';
 import { DEFAULT_AGENT } from '../config/agent-options.js';
 
 /** What a session's first fact says of it. */
@@ -29,6 +29,12 @@ export async function requireRecorded(runtime: PerdureRuntime, key: SessionKey):
   return found;
 }
 
+/** The agent that a session belongs to, without anything to run it with. Throws PERDURE_SESSION_NOT_FOUND. */
+export async function openAgentOf(runtime: PerdureRuntime, key: SessionKey): Promise<RuntimeAgent> {
+  const { agentId } = await requireRecorded(runtime, key);
+  return runtime.agent({ id: agentId, ...(key.tenant === undefined ? {} : { tenant: key.tenant }) });
+}
+
 /** A session to read, whatever agent it belongs to. No model is needed and nothing is written. */
 export async function openForReading(runtime: PerdureRuntime, key: SessionKey): Promise<Session> {
   return (await collectionOf(runtime, key)).get(key.id);
@@ -36,6 +42,5 @@ export async function openForReading(runtime: PerdureRuntime, key: SessionKey): 
 
 /** The sessions among which one is, whatever agent it belongs to. */
 export async function collectionOf(runtime: PerdureRuntime, key: SessionKey): Promise<Sessions> {
-  const { agentId } = await requireRecorded(runtime, key);
-  return runtime.agent({ id: agentId, ...(key.tenant === undefined ? {} : { tenant: key.tenant }) }).sessions;
+  return (await openAgentOf(runtime, key)).sessions;
 }

@@ -16,6 +16,7 @@ export const advice: Partial<Record<ErrorCode, string>> = {
     'Look with `perdure budget SESSION`, and raise it with --set tokens=N (usd, calls, seconds).',
   PERDURE_BUDGET_PRICE_UNKNOWN: 'Give the plugin @perdure/policy-budget of the configuration a price for the model.',
   PERDURE_SESSION_NOT_FOUND: 'List the sessions with `perdure sessions list`.',
+  PERDURE_SESSION_ARCHIVED: 'Bring it back with `perdure sessions restore SESSION`.',
   PERDURE_SESSION_BUSY: 'Wait for the turn to end, or go on with one that was left: perdure resume SESSION.',
   PERDURE_SESSION_OWNED: 'Wait for the node to end, or take the session from it: perdure resume SESSION --take-over.',
   PERDURE_SESSION_FENCED: 'Another process took the session over. Look with `perdure sessions show SESSION`.',

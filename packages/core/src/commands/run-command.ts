@@ -13,6 +13,7 @@ import type { AgentView } from '../host/agent-view.js';
 import { excerptOf } from '../invoke/output-excerpt.js';
 import { TimeoutReached, withTimeout } from '../invoke/with-timeout.js';
 import { readChain } from '../session/chain-reader.js';
+import { refuseArchived } from '../session/refuse-archived.js';
 import { changeHandle } from '../session/change-handle.js';
 import { openStream } from '../session/open-stream.js';
 import type { LoadedSession } from '../session/loaded-session.js';
@@ -52,6 +53,7 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
   const known = promptId === undefined ? undefined : await recordedCommand(loaded, promptId);
   if (known !== undefined) return known;
   refuseNewer(journal.state, key.id);
+  refuseArchived(journal.state, key.id);
   refuseErased(journal.state, key.id);
   const busy = currentTurn(journal.state);
   if (busy !== undefined) throw new PerdureError('PERDURE_SESSION_BUSY', { session: key.id, turn: busy.turnId });
@@ -76,6 +78,7 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
   const ran = redaction.redact(fact);
   const from = journal.head;
   const other = await loaded.accept((batch) => {
+    refuseArchived(batch.state, key.id);
     const isOther = promptId !== undefined && knownCommand(batch.state, promptId) !== undefined;
     if (!isOther) batch.add('CommandRan', ran, {}, USER);
     return isOther ? promptId : undefined;

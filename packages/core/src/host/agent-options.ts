@@ -1,5 +1,6 @@
 import { labels, type Delegation, type Labels, type SessionKey, type SessionProfile } from '@perdure/events';
 import {
+  isPerdureError,
   PerdureError,
   type AgentOptions,
   type LanguageModel,
@@ -11,8 +12,8 @@ import { z } from 'zod';
 import { fileOptions, type ResolvedFileOptions } from '../files/file-options.js';
 import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
-import { isObject } from '../session/session-input.js';
-import type { AgentContext, AgentParts } from './agent-view.js';
+import { checkTitle, isObject } from '../session/session-input.js';
+import type { AgentContext, AgentParts, TitleSource } from './agent-view.js';
 import { resolveRetention } from './retention.js';
 
 const positive = z.int().positive();
@@ -54,6 +55,7 @@ export interface AgentConfig {
   readonly limits: AgentParts['limits'];
   readonly files: ResolvedFileOptions;
   readonly retention: SessionRetentionLimits;
+  readonly titles: TitleSource | undefined;
 }
 
 /** Every option that there is. */
@@ -75,6 +77,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   lanes: true,
   budgetGuard: true,
   retentionLimits: true,
+  titles: true,
 };
 
 /** The name of the model that was handed in without one. */
@@ -126,12 +129,23 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     limits: { ...rest, maxOutputTokens, maxTurnMs },
     files: files.data,
     retention: resolveRetention(options.retentionLimits, configuration),
+    titles: resolveTitles(options.titles ?? false),
   };
 }
 
 function contextOf({ window, compactAt }: z.output<typeof context>): AgentContext {
   const windows = typeof window === 'object' ? new Map(Object.entries(window)) : undefined;
   return { compactAt, windowOf: (model) => (typeof window === 'number' ? window : windows?.get(model)) };
+}
+
+const titleOptions = z.strictObject({ model: z.string().min(1).exactOptional(), children: z.boolean().default(false) });
+
+function resolveTitles(titles: NonNullable<AgentOptions['titles']>): TitleSource | undefined {
+  if (titles === false) return undefined;
+  const given = typeof titles === 'string' ? { model: titles } : titles === true ? {} : titles;
+  const checked = titleOptions.safeParse(given);
+  if (!checked.success) throw invalid('titles', checked.error);
+  return { model: checked.data.model, children: checked.data.children };
 }
 
 /** A session's options, whole and checked. */
@@ -145,6 +159,8 @@ export interface SessionConfig {
   readonly parent: string | undefined;
   /** The name of the definition that narrows the agent for it. */
   readonly agent: string | undefined;
+  readonly title: string | undefined;
+  readonly timezone: string | undefined;
   /** Of a session that another one hands work to. */
   readonly child?: ChildConfig | undefined;
 }
@@ -172,6 +188,8 @@ export function resolveSessionOptions(
     sessionId,
     model,
     parent,
+    title,
+    timezone,
     workspace = agent.workspace,
     retentionLimits,
     agent: definition,
@@ -211,9 +229,33 @@ export function resolveSessionOptions(
     retention,
     parent,
     agent: definition,
+    title: title === undefined ? undefined : sessionTitle(title),
+    timezone: timezone === undefined ? undefined : sessionTimezone(timezone),
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };
+}
+
+function sessionTitle(title: unknown): string {
+  try {
+    return checkTitle(title);
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    throw sessionConfiguration('title', String(error.data['reason']));
+  }
+}
+
+/** A timezone by its IANA name, as this process knows it. */
+function sessionTimezone(timezone: unknown): string {
+  try {
+    if (typeof timezone === 'string') {
+      Intl.DateTimeFormat('en', { timeZone: timezone });
+      return timezone;
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw sessionConfiguration('timezone', 'it is the IANA name of a time zone, such as "Europe/Lisbon"');
 }
 
 function invalid(field: string, { issues: [issue] }: z.ZodError): PerdureError {

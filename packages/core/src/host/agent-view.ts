@@ -61,6 +61,8 @@ export interface AgentParts {
   /** The session's approval mode is this one or a stricter one. */
   readonly approvalCap?: ApprovalMode;
   readonly definitionSources: readonly AgentDefinitionSource[];
+  /** Absent when no model is asked for titles. */
+  readonly titles?: TitleSource | undefined;
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
 
@@ -69,6 +71,13 @@ export interface AgentContext {
   /** What the host says of a model's window. */
   readonly windowOf: (model: string) => number | undefined;
   readonly compactAt: number;
+}
+
+/** Which model gives sessions their titles, and whether also those that work for others. */
+export interface TitleSource {
+  /** The session's own when absent. */
+  readonly model: string | undefined;
+  readonly children: boolean;
 }
 
 /** Limits that there may be none of. */

@@ -17,23 +17,19 @@ import {
   type Agent,
   type AgentOptions,
   type LanguageModel,
-  type ListOptions,
   type PluginLike,
   type Session,
   type SessionOptions,
-  type SessionPage,
   type Sessions,
   type Token,
 } from '@perdure/plugin-api';
 import { profileOfFirst, viewOfSession } from '../children/narrow-view.js';
-import { importSession } from '../exchange/import-session.js';
 import { checkModel } from '../invoke/language-model.js';
-import { listSessions } from '../project/session-list.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
-import { openStream, relabel } from '../session/open-stream.js';
 import { beginningOf } from '../session/session-loader.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
+import { AgentSessions } from './agent-sessions.js';
 import { AgentView, type Governance } from './agent-view.js';
 import { resolveSessionOptions, sessionConfiguration, type AgentConfig, type SessionConfig } from './agent-options.js';
 import type { HostServices } from './host-services.js';
@@ -43,8 +39,6 @@ import { orderPlugins } from './order-plugins.js';
 import { PluginSet } from './plugin-set.js';
 import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
-import { assertParent } from './session-parent.js';
-import { SessionLineage } from './session-lineage.js';
 import { SessionRegistry } from './session-registry.js';
 import { withSessionTools } from './session-tools.js';
 
@@ -66,25 +60,15 @@ export class RuntimeAgent implements Agent {
   ) {
     this.registry = new SessionRegistry(services, config.id, config.retention, () => this.current());
     warnOfIdleLimits(config.retention, config.id, services.logger);
-    const resolve = async (
-      given: SessionOptions,
-      named?: Pick<SessionOptions, 'sessionId'>,
-    ): Promise<SessionConfig> => {
-      await this.starting;
-      return this.resolve(given, named);
-    };
-    const lineage = new SessionLineage(config.id, this.registry, services, resolve);
-    this.sessions = {
-      create: (options = {}) => this.create(options),
-      get: (id, patch = {}) => this.get(id, patch),
-      list: (options) => this.list(options),
-      fork: (id, options) => lineage.fork(id, options),
-      tree: (id) => lineage.tree(id),
-      erase: (id, options) => lineage.erase(id, options),
-      remove: (id) => lineage.remove(id),
-      import: (snapshot, options) => this.import(snapshot, options),
-    };
     this.starting = this.start();
+    this.sessions = new AgentSessions(
+      services,
+      config,
+      this.registry,
+      this.starting,
+      (given, named) => this.resolve(given, named),
+      () => this.current(),
+    );
     this.starting.catch(() => undefined);
   }
 
@@ -98,7 +82,7 @@ export class RuntimeAgent implements Agent {
 
   session(workspace: string, options: SessionOptions = {}): Session {
     if (!this.isReady) throw new PerdureError('PERDURE_ASYNC_BUILD_REQUIRED', { resource: 'plugins' });
-    return this.registry.handle(this.resolve(options, { workspace })).handle;
+    return this.registry.build(this.resolve(options, { workspace })).handle;
   }
 
   async addPlugin(plugin: PluginLike): Promise<void> {
@@ -157,7 +141,9 @@ export class RuntimeAgent implements Agent {
 
   private async start(): Promise<void> {
     await this.add(this.options.plugins ?? []);
-    this.current();
+    const { titles } = this.current().parts;
+    // A model that is not there is found out before it would be missed in the background.
+    if (titles?.model !== undefined) this.current().model(titles.model);
     this.isReady = true;
   }
 
@@ -226,59 +212,10 @@ export class RuntimeAgent implements Agent {
       marksExternal: this.config.marksExternal,
       lanes: this.config.lanes,
       context: this.config.context,
+      titles: this.config.titles,
       limits: this.config.limits,
       files: this.config.files,
     });
-  }
-
-  private async create(options: SessionOptions): Promise<Session> {
-    await this.starting;
-    const config = this.resolve(options);
-    if (this.registry.find(config.key) !== undefined) throw exists(config);
-    const { handle, home } = this.registry.handle(config);
-    try {
-      await home.use(async ({ work: { journal }, create }) => {
-        const isFirst = journal.head < 0 && (await openStream(journal, create));
-        if (!isFirst) throw exists(config);
-      });
-    } catch (error) {
-      await home.close('closed');
-      throw error;
-    }
-    return handle;
-  }
-
-  private async get(id: string, patch: SessionOptions): Promise<Session> {
-    await this.starting;
-    const config = this.resolve(patch, { sessionId: id });
-    const { handle, home } = this.registry.handle(config);
-    const { model } = config;
-    const missing = await home.use(async ({ work: { journal } }) => {
-      await journal.refresh();
-      if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
-      if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
-      assertParent(config.parent, journal.state.identity);
-      await relabel(journal, config.labels);
-      if (model !== undefined && model !== journal.state.model) await handle.set({ model });
-      return undefined;
-    });
-    if (missing === undefined) return handle;
-    await home.close('closed');
-    throw new PerdureError(missing, { session: id });
-  }
-
-  private async import(snapshot: unknown, options: SessionOptions | undefined): Promise<Session> {
-    await this.starting;
-    const { services, id: agentId, registry } = this;
-    const hasModel = (name: string): boolean => this.current().parts.models.has(name);
-    const resolve = (given: SessionOptions, sessionId: string): SessionConfig => this.resolve(given, { sessionId });
-    return importSession({ services, agentId, registry, hasModel, resolve }, snapshot, options);
-  }
-
-  private async list(options: ListOptions | undefined): Promise<SessionPage> {
-    await this.starting;
-    const { id: agentId, tenant = null } = this.config;
-    return listSessions(this.services, { agentId, tenant }, options);
   }
 
   /** Options as they were given, and what is said beside them. */
@@ -297,8 +234,4 @@ export class RuntimeAgent implements Agent {
     for (const set of [...this.sets.values()].reverse()) await set.stop();
     this.onDisposed();
   }
-}
-
-function exists(config: SessionConfig): PerdureError {
-  return new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
 }

@@ -17,6 +17,8 @@ export function childHomes(place: (config: SessionConfig) => RegisteredHome): Ch
         workspace: identity?.workspace,
         retention: {},
         agent: undefined,
+        title: undefined,
+        timezone: undefined,
         parent: isKnown ? parent.id : undefined,
         child: isKnown ? { root, delegation, profile } : undefined,
       };

@@ -1,5 +1,10 @@
 import { draftStream, keyText, sessionStream, type SessionKey } from '@perdure/events';
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, type ProjectionStore } from '@perdure/plugin-api';
+import { artifactUseKey, artifactUses, artifactUsesOf } from '../project/artifact-uses.js';
+import { listArtifacts } from '../project/list-artifacts.js';
+import type { Projection } from '../project/projection.js';
+import { ProjectionRunner } from '../project/projection-runner.js';
+import { sessionText } from '../project/session-text.js';
 import { removeStateSnapshot } from '../project/state-snapshot.js';
 import { requestErasure } from '../session/accept-input.js';
 import type { Journal } from '../session/journal.js';
@@ -80,6 +85,9 @@ async function eraseFacts(journal: Journal, { reason }: EraseRequest, services: 
   await journal.refresh();
   if (journal.state.isErased) return;
   const held = await takeOwnership(journal, lease, env, { takeOver: true, held: undefined, create: () => undefined });
+  const forks = forksOf(await readTree(journal.key, services));
+  // One that was made while the turns came to their end goes on from what is here.
+  if (forks.length > 0) throw new PerdureError('PERDURE_HAS_FORKS', { session: journal.key.id, forks: forks.length });
   await journal.commit((batch) => {
     if (batch.state.isErased) return;
     assertOwner(batch, held, journal.key.id);
@@ -89,12 +97,34 @@ async function eraseFacts(journal: Journal, { reason }: EraseRequest, services: 
   }, 'owner');
 }
 
-/** Destroys what is left of a session whose last fact is there. */
-async function removeRemains(key: SessionKey, { store, projections, snapshots }: HostServices): Promise<void> {
+/** Destroys what is left of a session whose last fact is there. What leads to other things goes behind these. */
+async function removeRemains(key: SessionKey, services: HostServices): Promise<void> {
+  const { store, projections, snapshots } = services;
+  await removeArtifacts(key, services);
   await truncateBefore(store, sessionStream(key), 0);
   await truncateBefore(store, draftStream(key), 1);
-  if (projections !== undefined) await removeStateSnapshot(projections, key);
-  await snapshots?.delete(key.id);
+  if (projections !== undefined) {
+    await removeStateSnapshot(projections, key);
+    await runnerOf(sessionText, projections, services).remove(`${keyText(key)}/`);
+  }
+  await snapshots?.delete(keyText(key));
+}
+
+/** Destroys the artifacts that no other session of the tenant names. */
+async function removeArtifacts(key: SessionKey, services: HostServices): Promise<void> {
+  const { store, artifacts, projections } = services;
+  if (artifacts === undefined || projections === undefined) return;
+  const uses = runnerOf(artifactUses, projections, services);
+  for (const { digest } of await listArtifacts(store, sessionStream(key))) {
+    const users = await uses.readPrefix(artifactUsesOf(digest, key));
+    const own = artifactUseKey(digest, key);
+    if ([...users.keys()].every((user) => user === own)) await artifacts.delete(key.tenant, digest);
+    await uses.remove(own);
+  }
+}
+
+function runnerOf<Row>(projection: Projection<Row>, rows: ProjectionStore, services: HostServices) {
+  return new ProjectionRunner(projection, services.store, rows, services.facts, services.logger);
 }
 
 /** Truncates a stream before its last fact, or behind it. */

@@ -1,5 +1,5 @@
 import { sessionStream, type SessionKey, type SessionProfile } from '@perdure/events';
-import { isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import { isPerdureError, reasonOf, type HostEnv } from '@perdure/plugin-api';
 import type { ChildGround } from '../children/child-ground.js';
 import { definitionOf, profileOf } from '../children/make-profile.js';
 import { viewOfSession } from '../children/narrow-view.js';
@@ -18,6 +18,7 @@ import type { SessionIdentity } from '../session/session-state.js';
 import { sessionConfiguration, type SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
+import { assertAgent } from './session-agent.js';
 import { assertParent, placeUnder, type TreePlace } from './session-parent.js';
 
 /** Facts behind the last state snapshot at which the next is written. */
@@ -36,10 +37,7 @@ export async function openSession(
   const { key } = config;
   const { journal, batchContext, snapshot } = await openJournal(services, key);
   const { identity } = journal.state;
-  if (identity !== undefined && identity.agentId !== agentId) {
-    const reason = `the session belongs to the agent "${identity.agentId}"`;
-    throw new PerdureError('PERDURE_SESSION_CONFIGURATION', { field: 'agentId', reason });
-  }
+  assertAgent(identity, agentId);
   assertParent(config.parent, identity);
   const isUnder = config.parent !== undefined && config.child === undefined && identity === undefined;
   const place = isUnder ? await placeUnder(config.parent, key, services) : undefined;
@@ -66,7 +64,7 @@ export async function openSession(
   return new LoadedSession(
     work,
     leaseTtlMs,
-    (batch) => create(batch, agentId, config, { ...place, profile }),
+    (batch) => create(batch, agentId, config, { ...place, profile }, env),
     keeper,
     waiters,
   );
@@ -161,16 +159,18 @@ function chosenProfile(
 }
 
 /** The first fact of a session, with its first input. */
-function create(batch: FactBatch, agentId: string, config: SessionConfig, first: FirstFact): void {
+function create(batch: FactBatch, agentId: string, config: SessionConfig, first: FirstFact, env: HostEnv): void {
   const { identity } = batch.state;
   if (identity !== undefined) return assertParent(config.parent, identity);
-  const { workspace, model, labels, parent, child } = config;
+  const { workspace, model, labels, parent, child, title, timezone = env.timezone } = config;
   const { profile, ...place } = first;
   const fact = {
     agentId,
     labels: { ...labels },
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
+    ...(title === undefined ? {} : { title }),
+    ...(timezone === undefined ? {} : { timezone }),
     ...place,
     ...(profile === undefined ? {} : { profile }),
     ...(child === undefined || parent === undefined ? {} : { parent, ...child }),

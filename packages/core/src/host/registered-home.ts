@@ -45,7 +45,7 @@ export class RegisteredHome implements SessionHome {
   private restTimer: NodeJS.Timeout | undefined;
   private lastLabels: Labels | undefined;
   /** Somebody has a handle of the session. */
-  private isAsked = false;
+  isAsked = false;
   /** The session is loaded because it had work, and goes when that is done. */
   private isKept = false;
   /** The last failure of the session here, how many there were, and until when the runtime leaves it to others. */
@@ -111,6 +111,10 @@ export class RegisteredHome implements SessionHome {
   retain(limits: SessionRetentionLimits): void {
     warnOfIdleLimits(limits, this.key.id, this.logger);
     this.limits = { ...this.limits, ...limits };
+  }
+
+  get isLoaded(): boolean {
+    return this.loaded !== undefined;
   }
 
   /** Turns whose end somebody waits for while the session is not in memory. */
@@ -213,7 +217,7 @@ export class RegisteredHome implements SessionHome {
     const { children } = this.ground;
     const loaded = await openSession(services, agentId, this.config, () => this.agent(), this.waiters, children);
     this.loaded = loaded;
-    void loaded.passivation.due.then(() => this.passivate(loaded));
+    void loaded.besideTurns.passivation.due.then(() => this.passivate(loaded));
     loaded.work.journal.onCommit(() => this.look());
     loaded.over.addEventListener('abort', () => this.drop(loaded), { once: true });
     return loaded;
@@ -252,7 +256,7 @@ export class RegisteredHome implements SessionHome {
     if (loaded === undefined || this.holds > 0 || this.closing !== undefined || loaded.failure !== undefined)
       return undefined;
     const { state } = loaded.work.journal;
-    if (isRunnable(state, this.ground.services.env.clock.now())) return undefined;
+    if (isRunnable(state, this.ground.services.env.clock.now()) || loaded.besideTurns.titles.isAsking) return undefined;
     return isWaiting(state) || (this.isKept && currentTurn(state) === undefined) ? loaded : undefined;
   }
 

@@ -34,6 +34,14 @@ export class SessionRegistry {
     return place;
   }
 
+  /** The handle of a session that nobody here has one of. Throws PERDURE_SESSION_EXISTS. */
+  build(config: SessionConfig): Place {
+    if (this.home(config.key)?.isAsked === true) {
+      throw new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
+    }
+    return this.handle(config);
+  }
+
   /** Goes on with a session that nobody here need have asked for. */
   keep(key: SessionKey): Promise<void> {
     return this.place(unasked(key)).home.keep();
@@ -76,13 +84,6 @@ export class SessionRegistry {
 }
 
 function unasked(key: SessionKey): SessionConfig {
-  return {
-    key,
-    labels: {},
-    model: undefined,
-    workspace: undefined,
-    parent: undefined,
-    agent: undefined,
-    retention: {},
-  };
+  const nothing = { model: undefined, workspace: undefined, parent: undefined, title: undefined, timezone: undefined };
+  return { key, labels: {}, agent: undefined, retention: {}, ...nothing };
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { HostEnv } from '@perdure/plugin-api';
 
 /**
- * Ids, time and chance of the system. The node's name is new with every start, so that two processes never share one.
+ * Ids, time, chance and time zone of the system. The node's name is new with every start, so that two processes never share one.
  */
 export function systemHostEnv(): HostEnv {
   return {
@@ -11,5 +11,6 @@ export function systemHostEnv(): HostEnv {
     clock: { now: () => Date.now() },
     random: () => Math.random(),
     nodeId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }

@@ -17,13 +17,13 @@ export class BudgetTeller {
 
   tellOf({ type, payload }: CommittedFact, isOwner: boolean): void {
     if (!isOwner) return;
-    if (type === 'ToolCallSettled') return this.tellIdle();
+    if (type === 'ToolCallSettled' || isOfTitle(payload)) return this.tellIdle();
     if (type !== 'RunEnded') return;
     const { turnId, runId } = payload as PayloadOf<'RunEnded'>;
     this.tell({ turnId, runId });
   }
 
-  /** A call of the host in a session without a turn: no turn's end would come behind it. */
+  /** A call of the host, or for a title, in a session without a turn: no turn's end would come behind it. */
   private tellIdle(): void {
     const { open, hostCalls } = this.work.journal.state;
     if (open.length === 0 && hostCalls.length === 0) this.tell();
@@ -44,4 +44,9 @@ export class BudgetTeller {
     this.told.add(telling);
     void telling.finally(() => this.told.delete(telling));
   }
+}
+
+/** Whether a fact tells what came of a model call for a title. */
+function isOfTitle(payload: unknown): boolean {
+  return (payload as { readonly purpose?: unknown }).purpose === 'title';
 }

@@ -113,8 +113,8 @@ class EventReader {
         if (live !== undefined) yield* this.ofAnswer(live);
         yield* this.restOf(payload.parts, fact);
       }
-      // An object for the host is made beside the step, whose answer goes on.
-      if (!('purpose' in payload) || payload.purpose !== 'object') this.leaveAnswer();
+      // An answer that is no step's comes beside the one that grows.
+      if (isStep) this.leaveAnswer();
       this.revision = fact.revision;
       if (!isStep || fact.type === 'AnswerInterrupted') yield* this.onWire(fact);
       return;
@@ -186,6 +186,10 @@ class EventReader {
   }
 }
 
+function isFailedStep({ type, payload }: CommittedFact): boolean {
+  return type === 'ModelCallFailed' && (payload as PayloadOf<'ModelCallFailed'>).purpose === 'step';
+}
+
 /** A fact as a reader gets it who comes when it is stored. */
 export function eventsOfFact(sessionId: string, fact: CommittedFact, lookup: WireLookup): readonly EventEnvelopeV1[] {
   const source: EventSource = {
@@ -216,8 +220,4 @@ function liveMetadata(source: EventSource): Record<string, JsonValue> {
     ...(run === undefined ? {} : { run_id: run.runId }),
     ...(turn?.step === undefined ? {} : { step_id: turn.step.stepId }),
   };
-}
-
-function isFailedStep({ type, payload }: CommittedFact): boolean {
-  return type === 'ModelCallFailed' && (payload as PayloadOf<'ModelCallFailed'>).purpose !== 'object';
 }

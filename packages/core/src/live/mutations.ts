@@ -64,6 +64,8 @@ function mutationOf(sessionId: string, fact: CommittedFact, state: SessionState)
     }
     case 'ChangeApplied':
       return { ...about, variant: 'session', type: 'config', model: state.model ?? null };
+    case 'SessionTitled':
+      return { ...about, variant: 'session', type: 'title', title: (fact.payload as PayloadOf<'SessionTitled'>).title };
     default:
       return undefined;
   }

@@ -9,7 +9,10 @@ const whole = (text: string, size = text.length): unknown => {
 };
 
 test('any JSON that is cut anywhere comes out as it went in', () => {
-  const container = fc.oneof(fc.array(fc.jsonValue({ maxDepth: 2 })), fc.dictionary(fc.string({ unit: 'binary', maxLength: 6 }), fc.jsonValue({ maxDepth: 2 })));
+  const container = fc.oneof(
+    fc.array(fc.jsonValue({ maxDepth: 2 })),
+    fc.dictionary(fc.string({ unit: 'binary', maxLength: 6 }), fc.jsonValue({ maxDepth: 2 })),
+  );
   fc.assert(
     fc.property(container, fc.integer({ min: 1, max: 5 }), fc.boolean(), (value, size, isWide) => {
       const text = JSON.stringify(value, null, isWide ? 2 : undefined);

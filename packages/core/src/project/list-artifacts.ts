@@ -19,11 +19,23 @@ export async function listArtifacts(store: EventStore, stream: string): Promise<
 /** Every reference has its digest behind this member; in a text it would be escaped. */
 const SIGN = '"digest":"sha256:';
 
+/** The artifacts that a payload names. */
+export function artifactsIn(payload: unknown): readonly ArtifactReference[] {
+  const found = new Map<string, ArtifactReference>();
+  collect(payload, found);
+  return [...found.values()];
+}
+
 /** What a tool gave or was given may look like a reference and names nothing: the members of facts do. */
 function collect(payload: unknown, found: Map<string, ArtifactReference>): void {
-  const { artifact, parts, files } = (payload ?? {}) as Readonly<Record<string, unknown>>;
+  const { artifact, artifacts, parts, files } = (payload ?? {}) as Readonly<Record<string, unknown>>;
   const lists = [parts, files].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
-  for (const named of [artifact, ...lists.map((part) => (part as { readonly artifact?: unknown } | null)?.artifact)]) {
+  const listed: readonly unknown[] = Array.isArray(artifacts) ? artifacts : [];
+  for (const named of [
+    artifact,
+    ...listed,
+    ...lists.map((part) => (part as { readonly artifact?: unknown } | null)?.artifact),
+  ]) {
     const reference = artifactReference.safeParse(named);
     if (reference.success && !found.has(reference.data.digest)) found.set(reference.data.digest, reference.data);
   }

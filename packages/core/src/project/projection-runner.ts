@@ -1,6 +1,7 @@
-import { sessionKeyOf, type FactRegistry, type RecordedFact } from '@perdure/events';
+import type { FactRegistry, RecordedFact } from '@perdure/events';
 import {
   isPerdureError,
+  PerdureError,
   reasonOf,
   type EventStore,
   type Logger,
@@ -9,11 +10,14 @@ import {
   type ProjectionRow,
   type ProjectionStore,
 } from '@perdure/plugin-api';
-import { timeOf } from '../session/fact-encoder.js';
-import type { ProjectedFact, Projection } from './projection.js';
+import { projectedFact } from './projected-fact.js';
+import type { Projection } from './projection.js';
 
 /** How often a runner that lost its place to another begins again before it gives up for this time. */
 const TRIES = 5;
+
+/** Rows that are looked at together. */
+const SCANNED = 256;
 
 /** Rows by key that the store has no room for; `undefined` for one that is removed. */
 type Unwritten = ReadonlyMap<string, string | undefined>;
@@ -53,6 +57,24 @@ export class ProjectionRunner<Row> {
     return this.parsed(rows, new Map([...unwritten].filter(([key]) => key.startsWith(prefix))));
   }
 
+  /** Looks at the rows whose keys have a beginning, up to date, some at a time. */
+  async scan(prefix: string, look: (row: Row, key: string) => void): Promise<void> {
+    const unwritten = await this.catchUp();
+    for (const [key, value] of unwritten) {
+      if (value !== undefined && key.startsWith(prefix)) look(JSON.parse(value) as Row, key);
+    }
+    let from = '';
+    for (;;) {
+      const rows = await this.rows.rows(this.name, { prefix, from, limit: SCANNED });
+      for (const { key, value } of rows) {
+        if (key !== from && !unwritten.has(key)) look(JSON.parse(value) as Row, key);
+      }
+      const last = rows.at(-1)?.key;
+      if (last === undefined || rows.length < SCANNED) return;
+      from = last;
+    }
+  }
+
   /** The rows of some keys, up to date; a key without a row is left out. */
   async readKeys(keys: Iterable<string>): Promise<ReadonlyMap<string, Row>> {
     const unwritten = await this.catchUp();
@@ -62,6 +84,19 @@ export class ProjectionRunner<Row> {
       if (row !== undefined) rows.set(key, row);
     }
     return rows;
+  }
+
+  /** Brings the rows up to date and removes those with keys that begin alike. */
+  async remove(prefix: string): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      await this.catchUp();
+      const expected = await this.rows.checkpoint(this.name);
+      const remove = (await this.rows.rows(this.name, { prefix })).map(({ key }) => key);
+      if (expected === undefined || remove.length === 0) return;
+      const { status } = await this.rows.commit(this.name, { expected, checkpoint: expected, put: [], remove });
+      if (status === 'stored') return;
+    }
+    throw new PerdureError('PERDURE_STORE_CONTENDED', { session: prefix, tries: TRIES });
   }
 
   /** Brings the rows up to date, and tells up to which place of the store they are. */
@@ -135,7 +170,7 @@ export class ProjectionRunner<Row> {
   ): Promise<Pick<ProjectionChange, 'put' | 'remove'>> {
     const changed = new Map<string, Row | undefined>();
     for (const recorded of facts) {
-      const fact = this.project(recorded);
+      const fact = projectedFact(recorded, this.facts);
       if (fact === undefined) continue;
       for (const key of this.projection.keys(fact)) {
         const row = changed.has(key) ? changed.get(key) : await this.stored(key, unwritten);
@@ -167,13 +202,5 @@ export class ProjectionRunner<Row> {
     }
     const [row] = await this.rows.rows(this.name, { prefix: key, limit: 1 });
     return row?.key === key ? (JSON.parse(row.value) as Row) : undefined;
-  }
-
-  private project(recorded: RecordedFact): ProjectedFact | undefined {
-    const key = sessionKeyOf(recorded.stream);
-    if (key === undefined) return undefined;
-    const read = this.facts.read(recorded);
-    if (read.kind !== 'known') return undefined;
-    return { key, type: read.type, payload: read.payload, revision: recorded.revision, time: timeOf(recorded) };
   }
 }

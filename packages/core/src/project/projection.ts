@@ -1,11 +1,17 @@
 import type { SessionKey } from '@perdure/events';
+import type { JsonText } from './json-text.js';
 
-/** A fact as projections get it. */
+/** A fact as projections get it. Its payload is parsed only when somebody looks at it. */
 export interface ProjectedFact {
   readonly key: SessionKey;
   readonly type: string;
   readonly payload: unknown;
+  /** The same payload, for those who want little of it. */
+  readonly json: JsonText;
+  /** UTF-8 bytes of the payload. */
+  readonly bytes: number;
   readonly revision: number;
+  readonly position: string;
   /** Epoch milliseconds. */
   readonly time: number;
 }

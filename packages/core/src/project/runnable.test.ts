@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { JsonText } from './json-text.js';
 import { runnable, type RunnableRow } from './runnable.js';
 
 const key = { id: 's' };
@@ -9,7 +10,19 @@ function rowAfter(...facts: readonly (readonly [type: string, payload: object])[
   let row: RunnableRow | undefined;
   for (const [index, [type, payload]] of facts.entries()) {
     expect(runnable.types).toContain(type);
-    row = runnable.evolve(row, { key, type, payload, revision: index, time: index }, '_.s');
+    const text = JSON.stringify(payload);
+    const json = new JsonText(text);
+    const fact = {
+      key,
+      type,
+      payload,
+      json,
+      bytes: text.length,
+      revision: index,
+      position: String(index),
+      time: index,
+    };
+    row = runnable.evolve(row, fact, '_.s');
   }
   return row;
 }

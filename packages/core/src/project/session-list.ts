@@ -1,36 +1,35 @@
-import { keyText, promptText, type PayloadOf } from '@perdure/events';
-import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
-import type { HostServices } from '../host/host-services.js';
-import { checkOptions } from '../session/session-input.js';
+import { keyText, type PayloadOf, type Usage } from '@perdure/events';
+import type { SessionSummary } from '@perdure/plugin-api';
+import { firstWords, LOOKED_AT, previewText } from '../session/title.js';
+import { partsText } from './parts-text.js';
 import type { ProjectedFact, Projection } from './projection.js';
-import { ProjectionRunner } from './projection-runner.js';
 
 /** A session as lists show it. */
-export interface SessionListRow {
-  readonly id: string;
-  readonly tenant: string | null;
-  readonly agentId: string;
-  readonly workspace: string | null;
-  readonly preview: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly messages: number;
-  readonly totalTokens: number;
+export interface SessionListRow extends Omit<SessionSummary, 'status'> {
   /** Turns that have not ended, and whether a run of one goes on. */
   readonly openTurns: readonly string[];
   readonly isRunning: boolean;
-  readonly owner: string | null;
   /** Messages that an import has still to bring. */
   readonly missing?: number;
+  /** The prompts of open turns of which no run has begun: when all are taken back, the turn has ended. */
+  readonly unstarted: readonly { readonly promptId: string; readonly turnId: string }[];
+  /** Positions of the first and of the last fact that made it. */
+  readonly since: string;
+  readonly at: string;
 }
 
-const PREVIEW = 180;
-
+/**
+ * All sessions. Of prompts, answers and outputs, however large, it reads the beginnings of texts and some members; a
+ * list of sessions reads its rows alone.
+ */
 export const sessionList: Projection<SessionListRow> = {
   name: 'session-list',
   version: 2,
   types: [
     'SessionCreated',
+    'SessionTitled',
+    'SessionArchived',
+    'SessionRestored',
     'SessionForked',
     'SessionErased',
     'MessagesImported',
@@ -40,6 +39,7 @@ export const sessionList: Projection<SessionListRow> = {
     'RunEnded',
     'ModelAnswered',
     'AnswerInterrupted',
+    'ToolCallSettled',
     'OwnershipTaken',
     'OwnershipReleased',
   ],
@@ -49,59 +49,94 @@ export const sessionList: Projection<SessionListRow> = {
     if (fact.type === 'SessionCreated' || fact.type === 'SessionForked') {
       return created(fact, fact.payload as PayloadOf<'SessionCreated' | 'SessionForked'>);
     }
-    return row && { ...row, ...changeOf(row, fact), updatedAt: fact.time };
+    return row && { ...row, ...changeOf(row, fact), updatedAt: fact.time, at: fact.position };
   },
 };
 
 function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated' | 'SessionForked'>): SessionListRow {
+  const { id, tenant = null } = fact.key;
+  const { title = null, timezone = null }: { readonly title?: string | null; readonly timezone?: string | null } =
+    'from' in payload ? {} : payload;
   return {
-    id: fact.key.id,
-    tenant: fact.key.tenant ?? null,
+    id,
+    tenant,
     agentId: payload.agentId,
     workspace: payload.workspace ?? null,
+    parent: payload.parent ?? null,
+    root: payload.root ?? id,
+    title,
+    titleBy: title === null ? null : 'host',
     preview: '',
     createdAt: fact.time,
     updatedAt: fact.time,
+    timezone,
     messages: 0,
+    historyBytes: 0,
     totalTokens: 0,
+    modelLabel: payload.model ?? null,
+    archivedAt: null,
     openTurns: [],
     isRunning: false,
+    unstarted: [],
     owner: null,
     ...(!('imported' in payload) || payload.imported === undefined ? {} : { missing: payload.imported.messages }),
+    since: fact.position,
+    at: fact.position,
   };
 }
 
 function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionListRow> {
   switch (fact.type) {
+    case 'SessionTitled': {
+      const { title, by } = fact.payload as PayloadOf<'SessionTitled'>;
+      return by === 'model' && row.titleBy === 'host' ? {} : { title, titleBy: by };
+    }
+    case 'SessionArchived':
+      return { archivedAt: row.archivedAt ?? fact.time };
+    case 'SessionRestored':
+      return { archivedAt: null };
     case 'PromptAccepted': {
-      const { turnId, parts } = fact.payload as PayloadOf<'PromptAccepted'>;
-      const openTurns = row.openTurns.includes(turnId) ? row.openTurns : [...row.openTurns, turnId];
-      return { openTurns, messages: row.messages + 1, preview: row.preview || promptText(parts).slice(0, PREVIEW) };
+      const turnId = fact.json.member('turnId')?.value() as string;
+      const text = partsText(fact.json.member('parts'), '\n', LOOKED_AT);
+      const words = row.title === null ? firstWords(text) : '';
+      const named = words === '' ? {} : { title: words, titleBy: 'prompt' as const };
+      return { ...accepted(row, turnId, fact), ...withMessage(row, fact, text), ...named };
+    }
+    case 'PromptCancelled':
+      return cancelled(row, fact.payload as PayloadOf<'PromptCancelled'>);
+    case 'RunStarted': {
+      const { turnId } = fact.payload as PayloadOf<'RunStarted'>;
+      return { isRunning: true, unstarted: row.unstarted.filter((prompt) => prompt.turnId !== turnId) };
     }
     case 'MessagesImported': {
       const { from, messages } = fact.payload as PayloadOf<'MessagesImported'>;
       if (from !== row.messages || row.missing === undefined) return {};
-      const first = messages.find(({ role }) => role === 'user');
-      const preview = first?.role === 'user' ? promptText(first.parts).slice(0, PREVIEW) : '';
+      const texts = messages.flatMap(({ parts }) => parts.flatMap((part) => ('text' in part ? [part.text] : [])));
       const missing = row.missing - messages.length;
-      return { messages: from + messages.length, preview: row.preview || preview, missing };
+      const historyBytes = row.historyBytes + fact.bytes;
+      return {
+        messages: from + messages.length,
+        historyBytes,
+        preview: previewText(texts.at(-1) ?? '') || row.preview,
+        missing,
+      };
     }
-    case 'RunStarted':
-      return { isRunning: true };
     case 'RunEnded': {
       const { turnId, status } = fact.payload as PayloadOf<'RunEnded'>;
       const goesOn = status === 'handed-over' || status === 'superseded';
       return { isRunning: false, openTurns: goesOn ? row.openTurns : row.openTurns.filter((open) => open !== turnId) };
     }
     case 'ModelAnswered': {
-      const { usage, purpose } = fact.payload as PayloadOf<'ModelAnswered'>;
-      return {
-        totalTokens: row.totalTokens + usage.totalTokens,
-        messages: row.messages + (purpose === 'step' ? 1 : 0),
-      };
+      const usage = fact.json.member('usage')?.value() as Usage;
+      const totalTokens = row.totalTokens + usage.totalTokens;
+      if (fact.json.member('purpose')?.value() !== 'step') return { totalTokens };
+      const modelLabel = fact.json.member('modelId')?.value() as string;
+      return { totalTokens, modelLabel, ...withMessage(row, fact, answered(fact)) };
     }
     case 'AnswerInterrupted':
-      return { messages: row.messages + 1 };
+      return withMessage(row, fact, answered(fact));
+    case 'ToolCallSettled':
+      return { historyBytes: row.historyBytes + fact.bytes };
     case 'OwnershipTaken':
       return { owner: (fact.payload as PayloadOf<'OwnershipTaken'>).node };
     case 'OwnershipReleased':
@@ -111,57 +146,37 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
   }
 }
 
-type ListServices = Pick<HostServices, 'projections' | 'store' | 'facts' | 'logger'>;
-
-/** Whose sessions are listed; an absent member is everybody's. */
-export interface SessionListFilter {
-  readonly agentId?: string;
-  /** `null` for sessions that belong to no tenant. */
-  readonly tenant?: string | null;
+/** A prompt opens a turn, or joins one. */
+function accepted(
+  { openTurns, unstarted }: SessionListRow,
+  turnId: string,
+  fact: ProjectedFact,
+): Partial<SessionListRow> {
+  const isOpen = openTurns.includes(turnId);
+  if (isOpen && !unstarted.some((prompt) => prompt.turnId === turnId)) return {};
+  const promptId = fact.json.member('promptId')?.value() as string;
+  return {
+    openTurns: isOpen ? openTurns : [...openTurns, turnId],
+    unstarted: [...unstarted, { promptId, turnId }],
+  };
 }
 
-/** A page of sessions, the most recently changed first. */
-export async function listSessions(
-  services: ListServices,
-  filter: SessionListFilter | undefined,
-  options: ListOptions | undefined,
-): Promise<SessionPage> {
-  const { agentId, tenant } = checkOptions(filter, 'filter');
-  const { limit = 50, cursor } = checkOptions(options);
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 500) {
-    throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'limit', reason: 'it is a whole number from 1 to 500' });
-  }
-  const after = cursor === undefined ? undefined : readCursor(cursor);
-  const rows = await readSessionList(services);
-  const sorted = rows
-    .filter((row) => row.agentId === (agentId ?? row.agentId) && (tenant === undefined || row.tenant === tenant))
-    .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
-    .filter(
-      (row) => after === undefined || row.updatedAt < after.at || (row.updatedAt === after.at && row.id > after.id),
-    );
-  const page = sorted.slice(0, limit);
-  const last = page.at(-1);
-  const nextCursor = last === undefined || sorted.length <= limit ? null : `${last.updatedAt}.${last.id}`;
-  return { items: page.map(summaryOf), nextCursor };
+function cancelled(
+  { openTurns, unstarted }: SessionListRow,
+  { promptId }: PayloadOf<'PromptCancelled'>,
+): Partial<SessionListRow> {
+  const turnId = unstarted.find((prompt) => prompt.promptId === promptId)?.turnId;
+  const left = unstarted.filter((prompt) => prompt.promptId !== promptId);
+  const hasEnded = turnId !== undefined && !left.some((prompt) => prompt.turnId === turnId);
+  return { unstarted: left, openTurns: hasEnded ? openTurns.filter((open) => open !== turnId) : openTurns };
 }
 
-/** Every session of the store, brought up to date. */
-export async function readSessionList(services: ListServices): Promise<readonly SessionListRow[]> {
-  const { store, projections, facts, logger } = services;
-  if (projections === undefined) throw new PerdureError('PERDURE_TOKEN_MISSING', { token: 'projection-store' });
-  const runner = new ProjectionRunner(sessionList, store, projections, facts, logger);
-  return [...(await runner.read()).values()];
+function answered(fact: ProjectedFact): string {
+  return partsText(fact.json.member('parts'), '', LOOKED_AT);
 }
 
-function summaryOf(row: SessionListRow): SessionSummary {
-  const { openTurns, isRunning, missing = 0, ...shown } = row;
-  if (missing > 0) return { ...shown, status: 'importing' };
-  return { ...shown, status: isRunning ? 'running' : openTurns.length > 0 ? 'waiting' : 'idle' };
-}
-
-function readCursor(cursor: string): { readonly at: number; readonly id: string } {
-  const match = typeof cursor === 'string' ? /^(\d+)\.(.+)$/s.exec(cursor) : null;
-  if (match === null)
-    throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'cursor', reason: 'it is no cursor of a list' });
-  return { at: Number(match[1]), id: match[2] as string };
+/** One more prompt or answer. One without text leaves the preview as it was. */
+function withMessage(row: SessionListRow, fact: ProjectedFact, text: string): Partial<SessionListRow> {
+  const historyBytes = row.historyBytes + fact.bytes;
+  return { messages: row.messages + 1, historyBytes, preview: previewText(text) || row.preview };
 }

@@ -28,6 +28,8 @@ export function isInput(
     case 'ChildStarted':
     case 'ChildEnded':
       return true;
+    case 'SessionTitled':
+      return (fact.payload as PayloadOf<'SessionTitled'>).by === 'model';
     case 'RunEnded': {
       const { status } = fact.payload as PayloadOf<'RunEnded'>;
       if (status === 'superseded') return true;

@@ -1,5 +1,6 @@
 import type { Actor, Change, PayloadOf } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
+import { refuseArchived } from './refuse-archived.js';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import { refuseNewer } from './ownership.js';
@@ -50,6 +51,7 @@ export function acceptPrompt(
     return { promptId: ids.promptId, turnId: known, isKnown: true };
   }
   refuseNewer(batch.state, session);
+  refuseArchived(batch.state, session);
   refuseErased(batch.state, session);
   const running = currentTurn(batch.state);
   if (running !== undefined && prompt.whenBusy === 'reject') {
@@ -117,6 +119,7 @@ export async function stopEverything(journal: Journal, reason: string | undefine
 
 export function requestChange(batch: FactBatch, session: string, changeId: string, change: Change): void {
   refuseNewer(batch.state, session);
+  refuseArchived(batch.state, session);
   refuseErased(batch.state, session);
   batch.add('ChangeRequested', { changeId, change }, {}, { kind: 'host' });
 }

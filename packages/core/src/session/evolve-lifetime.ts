@@ -16,6 +16,7 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
       ...(fact.delegation === undefined ? {} : { delegation: fact.delegation }),
     },
     labels: fact.labels,
+    naming: fact.title === undefined ? state.naming : { ...state.naming, title: fact.title, by: 'host' },
     model: fact.model,
   }),
 
@@ -38,7 +39,13 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
     const stop = { reason: 'erased' };
     const open = state.open.map((turn) => (turn.stop === undefined ? { ...turn, stop } : turn));
     const children = state.children.map((child) => ({ ...child, isStopped: true as const }));
-    return { ...state, open, children, erase: { cascade, ...(reason === undefined ? {} : { reason }) } };
+    return {
+      ...state,
+      open,
+      children,
+      archivedAt: undefined,
+      erase: { cascade, ...(reason === undefined ? {} : { reason }) },
+    };
   },
 
   // Whatever came before it leads to the same state, for what came before it is truncated.
@@ -55,6 +62,7 @@ function identityOf(
     ...(workspace === undefined ? {} : { workspace }),
     ...(parent === undefined ? {} : { parent }),
     ...(root === undefined ? {} : { root }),
+    ...('timezone' in fact && fact.timezone !== undefined ? { timezone: fact.timezone } : {}),
     createdAt,
     ...('imported' in fact && fact.imported !== undefined
       ? { imported: { digest: fact.imported.digest, messages: fact.imported.messages } }
@@ -68,7 +76,9 @@ function identityOf(
  */
 function withoutWaiting(state: SessionState): SessionState {
   const { approvals, summary, compactions, system, newer } = state;
-  const waiting = new Set([...state.notices, ...state.open.flatMap((turn) => turn.waiting)].map(({ message }) => message));
+  const waiting = new Set(
+    [...state.notices, ...state.open.flatMap((turn) => turn.waiting)].map(({ message }) => message),
+  );
   const kept = { ...initialState, approvals, summary, compactions, system, newer };
   if (waiting.size === 0) return { ...kept, messages: state.messages, context: state.context };
   const places = new Map<number, number>();

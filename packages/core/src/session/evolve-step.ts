@@ -1,6 +1,7 @@
 import { addUsage, type PayloadOf, type ToolCallPart } from '@perdure/events';
 import type { AssistantMessage } from '@perdure/plugin-api';
 import { newCall } from './evolve-call.js';
+import { askedForTitle } from './evolve-session.js';
 import type { EvolveHandlers, FactPlace } from './evolve.js';
 import type { CallState } from './call-state.js';
 import type { ModelSpend, OpenStep, OpenTurn, SessionState } from './session-state.js';
@@ -52,6 +53,8 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
     next.usage = addUsage(state.usage, fact.usage);
     next.spent = addSpend(state.spent, fact);
     next.artifacts = withArtifacts(state.artifacts, fact.parts);
+    if (fact.purpose === 'title') next.naming = askedForTitle(state.naming);
+    if (fact.purpose === 'step') next.answeredBy = fact.modelId;
     const turn = state.open[0];
     if (fact.purpose !== 'step' || fact.stepId === undefined || turn === undefined) return next;
     const step = copyStep(stepOf(turn, fact.stepId));
@@ -70,6 +73,7 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
   },
 
   ModelCallFailed: (fact, state) => {
+    if (fact.purpose === 'title') return { ...state, naming: askedForTitle(state.naming) };
     const turn = state.open[0];
     if (turn === undefined || fact.purpose !== 'step' || fact.stepId === undefined) return state;
     const { failure, retryable, retryAfterMs } = fact;
@@ -86,6 +90,7 @@ export const evolveStep: Pick<EvolveHandlers, StepFacts> = {
   },
 
   ModelCallDenied: (fact, state) => {
+    if (fact.purpose === 'title') return { ...state, naming: askedForTitle(state.naming) };
     const turn = state.open[0];
     if (turn?.step === undefined || fact.stepId !== turn.step.stepId) return state;
     const step = copyStep(turn.step);

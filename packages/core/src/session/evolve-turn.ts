@@ -1,5 +1,6 @@
 import { AppendList } from './append-list.js';
 import type { EvolveHandlers } from './evolve.js';
+import { completedTurn } from './evolve-session.js';
 import { updateTurn } from './turn-update.js';
 import { currentTurn, type EndedTurn, type OpenTurn, type RunState, type SessionState } from './session-state.js';
 
@@ -55,6 +56,7 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     for (const { message } of turn.waiting) context = context.push(message);
     return {
       ...state,
+      naming: fact.status === 'completed' ? completedTurn(state.naming) : state.naming,
       context,
       open: state.open.filter((other) => other !== turn),
       ended: state.ended.push(over),

@@ -3,6 +3,7 @@ import { evolveCall } from './evolve-call.js';
 import { evolveChild } from './evolve-child.js';
 import { evolveInput } from './evolve-input.js';
 import { evolveInteraction } from './evolve-interaction.js';
+import { evolveSession } from './evolve-session.js';
 import { evolveLifetime } from './evolve-lifetime.js';
 import { evolveStep } from './evolve-step.js';
 import { evolveTurn } from './evolve-turn.js';
@@ -18,6 +19,7 @@ export interface FactPlace {
 export type EvolveHandlers = FactHandlers<[state: SessionState, place: FactPlace], SessionState>;
 
 const handlers: EvolveHandlers = {
+  ...evolveSession,
   ...evolveLifetime,
   ...evolveInput,
   ...evolveTurn,

@@ -36,12 +36,7 @@ export async function forkPoint(
   return { revision, hash };
 }
 
-async function boundaryBefore(
-  store: EventStore,
-  stream: string,
-  registry: FactRegistry,
-  at: number,
-): Promise<number> {
+async function boundaryBefore(store: EventStore, stream: string, registry: FactRegistry, at: number): Promise<number> {
   let from: number | undefined = at;
   while (from !== undefined) {
     const page: Awaited<ReturnType<EventStore['read']>> = await store.read(stream, {

@@ -4,12 +4,11 @@ import { isPerdureError, PerdureError, reasonOf, type ResumeOptions, type TurnRe
 import { Executor } from '../turn/executor.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
+import { BesideTurns } from './beside-turns.js';
 import type { FactBatch } from './fact-batch.js';
 import { FactTellers } from './fact-tellers.js';
 import { HostCalls, type HostWork } from './host-calls.js';
-import { InteractionExpiry } from './interaction-expiry.js';
 import type { CommittedFact } from './journal.js';
-import { Passivation } from './passivation.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { partsToGoWithout } from './missing-parts.js';
 import { releaseOwnership, takeOwnership, type Ownership, type ReleaseReason } from './ownership.js';
@@ -35,8 +34,7 @@ export class LoadedSession {
   lost: Ownership | undefined;
   private readonly follower: StreamFollower;
   private readonly tellers: FactTellers;
-  /** Tells when the session is to leave this node. */
-  readonly passivation: Passivation;
+  readonly besideTurns: BesideTurns;
   private readonly hostCalls: HostCalls;
   /** Nothing is taken any more. */
   private isLeaving = false;
@@ -54,8 +52,7 @@ export class LoadedSession {
     this.follower = new StreamFollower(work, () => this.held !== undefined);
     this.tellers = new FactTellers(work, this.index, this.signal);
     this.hostCalls = new HostCalls(work);
-    this.passivation = new Passivation(work.journal, () => this.isOwner, this.signal);
-    new InteractionExpiry(work, this.signal).look();
+    this.besideTurns = new BesideTurns(work, () => this.isOwner, this.signal);
     // Every reader and every waiter listens to it.
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {
@@ -181,6 +178,7 @@ export class LoadedSession {
     await this.taking?.catch(() => undefined);
     const { executor } = this;
     const wasOwner = this.held !== undefined;
+    await this.besideTurns.titles.end(graceMs);
     try {
       if (!(await this.release(reason))) {
         await Promise.all([executor?.suspend(graceMs), this.hostCalls.end(graceMs)]);

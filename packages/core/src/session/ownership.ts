@@ -3,6 +3,7 @@ import { handOver } from '../turn/record-intent.js';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
 import type { NodeLease } from './node-lease.js';
+import { refuseArchived } from './refuse-archived.js';
 import { activeRun, currentTurn, isImporting, type SessionState } from './session-state.js';
 import { isRunnable } from './waiting.js';
 
@@ -13,7 +14,7 @@ export interface Ownership {
 
 /**
  * Takes a session for this node, or finds that this node has it. Throws PERDURE_SESSION_OWNED while another node that
- * lives has it, unless `takeOver`, and PERDURE_FACT_NEWER when this build must not run it.
+ * lives has it, unless `takeOver`, PERDURE_FACT_NEWER when this build must not run it, and PERDURE_SESSION_ARCHIVED.
  */
 export async function takeOwnership(
   journal: Journal,
@@ -30,6 +31,7 @@ export async function takeOwnership(
     refuseNewer(journal.state, journal.key.id);
     const { owner, epoch, handedOver } = journal.state.ownership;
     if (options.held?.epoch === epoch && owner?.incarnation === lease.incarnation) return options.held;
+    refuseArchived(journal.state, journal.key.id);
     const free = owner === undefined || handedOver;
     // What this process has and does not hold was lost in it by a failure.
     const isLost = owner?.incarnation === lease.incarnation && owner.node === lease.node;
@@ -44,6 +46,7 @@ export async function takeOwnership(
       // Another node was quicker: look who it is.
       if (batch.state.ownership.epoch !== epoch) return undefined;
       refuseNewer(batch.state, journal.key.id);
+      refuseArchived(batch.state, journal.key.id);
       options.create(batch);
       const fact = { node: lease.node, incarnation: lease.incarnation, epoch: epoch + 1, reason } as const;
       batch.add('OwnershipTaken', fact, {}, { kind: 'node', id: env.nodeId });

@@ -1,9 +1,10 @@
 import { isPerdureError, PerdureError, type ResumeOptions, type TurnResult } from '@perdure/plugin-api';
 import type { LoadedSession } from './loaded-session.js';
+import { refuseArchived } from './refuse-archived.js';
 
 /**
  * Goes on with the turn of a run, once: when it goes on already, here or elsewhere, `finished` is its end. Throws
- * PERDURE_RUN_NOT_FOUND, and PERDURE_SESSION_OWNED while its owner lives.
+ * PERDURE_RUN_NOT_FOUND, PERDURE_SESSION_ARCHIVED, and PERDURE_SESSION_OWNED while its owner lives.
  */
 export async function resumeRun(
   loaded: LoadedSession,
@@ -12,6 +13,7 @@ export async function resumeRun(
 ): Promise<{ readonly finished: Promise<TurnResult> }> {
   const { journal } = loaded.work;
   await journal.refresh();
+  refuseArchived(journal.state, journal.key.id);
   const turnId = loaded.index.turnOfRunId(runId);
   if (turnId === undefined) throw new PerdureError('PERDURE_RUN_NOT_FOUND', { run: runId });
   const isGoingOnElsewhere = (): boolean => {

@@ -1,5 +1,11 @@
 import { approvalMode, type Change, type JsonValue } from '@perdure/events';
-import { PerdureError, type EraseOptions, type EventsOptions, type ResumeOptions, type SessionChange } from '@perdure/plugin-api';
+import {
+  PerdureError,
+  type EraseOptions,
+  type EventsOptions,
+  type ResumeOptions,
+  type SessionChange,
+} from '@perdure/plugin-api';
 
 /** Options from outside. Throws PERDURE_INPUT_INVALID; absent ones are empty. */
 export function checkOptions<Options extends object>(
@@ -59,7 +65,7 @@ export function checkEraseOptions(options: EraseOptions | undefined): EraseOptio
 /** What a session is to be changed in, one change for each member. */
 export function checkChanges(change: SessionChange): readonly Change[] {
   if (!isObject(change)) throw invalidInput('change', 'it is an object');
-  const { model, approvals, ...others } = change;
+  const { model, approvals, title, ...others } = change;
   const [other] = Object.keys(others);
   if (other !== undefined) throw invalidInput(other, 'a session has nothing of this name to be set');
   const changes: Change[] = [];
@@ -68,11 +74,24 @@ export function checkChanges(change: SessionChange): readonly Change[] {
     if (!mode.success) throw invalidInput('approvals', `it is one of ${approvalMode.options.join(', ')}`);
     changes.push({ kind: 'approvals', mode: mode.data });
   }
+  if (title !== undefined) changes.push({ kind: 'title', title: checkTitle(title) });
   if (model !== undefined || changes.length === 0) {
     if (typeof model !== 'string' || model === '') throw invalidInput('model', 'it is the name of a model');
     changes.push({ kind: 'model', model });
   }
   return changes;
+}
+
+/** Characters of a title that a host gives, at the most. */
+const LONGEST_TITLE = 200;
+
+/** A title from outside. Throws PERDURE_INPUT_INVALID. */
+export function checkTitle(value: unknown): string {
+  const title = typeof value === 'string' ? value.trim() : '';
+  if (title === '' || title.length > LONGEST_TITLE) {
+    throw invalidInput('title', `it has 1 to ${LONGEST_TITLE} characters`);
+  }
+  return title;
 }
 
 /** A tool's name and what it is called with, as JSON has it. Throws PERDURE_INPUT_INVALID. */

@@ -30,6 +30,9 @@ export const FOLD_VERSION = 3;
 export interface SessionState {
   readonly identity: SessionIdentity | undefined;
   readonly labels: Labels;
+  readonly naming: Naming;
+  /** When the session was archived, in epoch milliseconds; absent while it is not. */
+  readonly archivedAt: number | undefined;
   /** The session's own model by name; the agent's when absent. */
   readonly model: string | undefined;
   /** The session's own approval mode; the policy's when absent. */
@@ -67,6 +70,8 @@ export interface SessionState {
   readonly setup: StepSetup | undefined;
   readonly lastStep: { readonly stepId: string; readonly view: StepView } | undefined;
   readonly usage: Usage;
+  /** The provider's id of the model that gave the last answer. */
+  readonly answeredBy: string | undefined;
   /** What each model took of it, in the order of their first answers. */
   readonly spent: readonly ModelSpend[];
   /** Commands that a client named by an id of its own: the same id again is not another command. */
@@ -95,10 +100,24 @@ export interface SessionIdentity {
   readonly root?: string;
   readonly profile?: SessionProfile;
   readonly delegation?: Delegation;
+  readonly timezone?: string;
   readonly createdAt: number;
   /** The snapshot that it was made of, and how many messages that has. */
   readonly imported?: { readonly digest: string; readonly messages: number };
 }
+
+/** What the session is called, and what was done to give it a title. */
+export interface Naming {
+  readonly title?: string;
+  readonly by?: 'host' | 'model';
+  /** A model was asked for a title, whatever came of it: none is asked again. */
+  readonly isAsked?: true;
+  /** Turns that were completed; `MANY_TURNS` stands for all numbers from there on. */
+  readonly completed: number;
+}
+
+/** As many completed turns as are counted. */
+export const MANY_TURNS = 3;
 
 export interface ModelSpend {
   readonly modelId: string;
@@ -214,6 +233,8 @@ export interface PendingChange {
 export const initialState: SessionState = {
   identity: undefined,
   labels: {},
+  naming: { completed: 0 },
+  archivedAt: undefined,
   model: undefined,
   approvals: undefined,
   ownership: { epoch: 0, handedOver: false },
@@ -236,6 +257,7 @@ export const initialState: SessionState = {
   setup: undefined,
   lastStep: undefined,
   usage: noUsage,
+  answeredBy: undefined,
   spent: [],
   commands: AppendList.empty(),
   erase: undefined,

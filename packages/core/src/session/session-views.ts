@@ -2,6 +2,7 @@ import { PerdureError, type MessagePage, type MessagesOptions, type SessionInfo 
 import type { Journal } from './journal.js';
 import { formatCursor } from '../live/cursor.js';
 import { activeRun, currentTurn, type SessionState } from './session-state.js';
+import { previewOf, titleOf } from './title.js';
 
 /** What is known of a session at a revision. */
 export type SessionSight = Pick<Journal, 'key' | 'state' | 'head' | 'hash' | 'time'>;
@@ -12,6 +13,7 @@ export function sessionInfo(journal: SessionSight): SessionInfo {
   const turn = currentTurn(state);
   const run = turn && activeRun(turn);
   const { owner, epoch } = state.ownership;
+  const title = titleOf(state);
   return {
     id: key.id,
     agentId: state.identity?.agentId ?? '',
@@ -21,9 +23,15 @@ export function sessionInfo(journal: SessionSight): SessionInfo {
     forkedFrom: state.identity?.forkedFrom ?? null,
     agent: state.identity?.profile?.agent ?? null,
     model: state.model ?? null,
+    modelLabel: state.answeredBy ?? state.model ?? null,
+    title: title?.title ?? null,
+    titleBy: title?.by ?? null,
+    preview: previewOf(state),
+    timezone: state.identity?.timezone ?? null,
     approvals: state.approvals ?? null,
     createdAt: state.identity?.createdAt ?? 0,
     updatedAt: journal.time,
+    archivedAt: state.archivedAt ?? null,
     messages: state.messages.length,
     usage: state.usage,
     turn:

@@ -60,6 +60,7 @@ import { addEvent, checkClusterEvent } from './emit-event.js';
 import { eventSource } from './event-source.js';
 import { listenTo } from './listen.js';
 import type { LoadedSession } from './loaded-session.js';
+import { refuseArchived } from './refuse-archived.js';
 import type { SessionHome } from './session-home.js';
 import {
   checkCall,
@@ -127,6 +128,7 @@ export class DurableSession implements Session {
     const checked = checkResumeOptions(options);
     return this.home.use(async (loaded) => {
       await loaded.work.journal.refresh();
+      refuseArchived(loaded.work.journal.state, this.id);
       const turn = loaded.work.journal.state.open[0];
       await loaded.run({ ...checked, insist: true });
       if (turn === undefined) return null;

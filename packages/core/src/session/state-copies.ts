@@ -12,6 +12,8 @@ export function copyState(state: SessionState): Draft<SessionState> {
   return {
     identity: state.identity,
     labels: state.labels,
+    naming: state.naming,
+    archivedAt: state.archivedAt,
     model: state.model,
     approvals: state.approvals,
     ownership: state.ownership,
@@ -34,6 +36,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     setup: state.setup,
     lastStep: state.lastStep,
     usage: state.usage,
+    answeredBy: state.answeredBy,
     spent: state.spent,
     commands: state.commands,
     erase: state.erase,

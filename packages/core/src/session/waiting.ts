@@ -13,7 +13,7 @@ export function isWaiting(state: SessionState): boolean {
  * answer that is due for expiry is such work.
  */
 export function isRunnable(state: SessionState, now: number): boolean {
-  if (state.newer !== undefined || state.isErased) return false;
+  if (state.newer !== undefined || state.archivedAt !== undefined || state.isErased) return false;
   if (isWaiting(state)) return (nextExpiry(state) ?? Number.POSITIVE_INFINITY) <= now;
   return state.open.length > 0 || state.changes.length > 0 || state.hostCalls.length > 0;
 }

@@ -22,6 +22,10 @@ export function applyChange(
   if (change.kind === 'clear' || change.kind === 'approvals') {
     return batch.add('ChangeApplied', { changeId }, scope, NODE);
   }
+  if (change.kind === 'title') {
+    batch.add('SessionTitled', { title: change.title, by: 'host', changeId }, scope, NODE);
+    return batch.add('ChangeApplied', { changeId }, scope, NODE);
+  }
   if (change.kind === 'system') {
     const { state } = batch;
     const wasFrozen = state.system !== undefined;

@@ -9,6 +9,7 @@ import { newCall } from '../session/evolve-call.js';
 import { draftFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { CallOutcome, CallState } from '../session/call-state.js';
+import { refuseArchived } from '../session/refuse-archived.js';
 import { startCall } from './call-runner.js';
 import { NestedCalls, type Nesting } from './nested-calls.js';
 import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
@@ -92,6 +93,7 @@ async function decide(
           )
         : draftFact('ApprovalRequested', question, ...factPlace(site));
     const next = await owned(site, (batch) => {
+      refuseArchived(batch.state, work.key.id);
       for (const hit of hits) batch.keep(hit);
       batch.keep(said);
       return decidedIn(batch, request.callId, work);

@@ -55,6 +55,11 @@ export const errorTable = {
     'The session "{session}" cannot be erased: {forks} others were forked from it. Erase them with it by `cascade`.',
   ),
   PERDURE_SESSION_BUSY: conflict('The session "{session}" is busy with turn "{turn}".', true),
+  PERDURE_SESSION_ARCHIVED: refused(
+    'The session "{session}" has been archived since {since}; restore it to go on with it.',
+    409,
+  ),
+  PERDURE_SESSION_NOT_ARCHIVED: refused('The session "{session}" is not archived.', 409),
   PERDURE_SESSION_CLOSED: caller('The session "{session}" is closed in this process.', 409),
   PERDURE_SESSION_IMPORTING: conflict(
     'The session "{session}" is not whole yet: its import goes on, or must be repeated.',

@@ -6,6 +6,8 @@ export interface HostEnv {
   readonly random: () => number;
   /** The node's name; it stays the same when the process is started again. */
   readonly nodeId: string;
+  /** The IANA name of the time zone that sessions record when they are made; none is recorded when absent. */
+  readonly timezone?: string;
 }
 
 export interface IdGenerator {

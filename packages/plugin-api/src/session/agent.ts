@@ -6,6 +6,7 @@ import type { PluginLike } from '../plugin.js';
 import type { FileOptions } from './attachment.js';
 import type { SessionRetentionLimits } from './run.js';
 import type { Session } from './session.js';
+import type { Sessions } from './sessions.js';
 
 export interface AgentOptions {
   readonly id: string;
@@ -38,6 +39,19 @@ export interface AgentOptions {
   readonly budgetGuard?: BudgetGuard;
   /** How much of their runs the agent's sessions offer; all of them when absent. */
   readonly retentionLimits?: SessionRetentionLimits;
+  /**
+   * Whether a model is asked to give sessions their titles, once for each behind its first turns, in the background:
+   * the session's own with `true`, or the one that is named. Each title is a model call that costs money, so `false`
+   * when absent: a session is called by the first words of its first prompt then.
+   */
+  readonly titles?: boolean | string | TitleOptions;
+}
+
+export interface TitleOptions {
+  /** The name of the model that is asked; the session's own when absent. */
+  readonly model?: string;
+  /** Whether sessions that work for others get titles too; `false` when absent. */
+  readonly children?: boolean;
 }
 
 /** When the older part of a conversation is summed up, so that requests stay inside the model's window. */
@@ -94,6 +108,10 @@ export interface SessionOptions extends Labels {
   readonly parent?: string;
   /** The name of a definition that narrows the agent for this session. Recorded when the session is made. */
   readonly agent?: string;
+  /** What the session is called, 1 to 200 characters; no model is asked for a title then. */
+  readonly title?: string;
+  /** The IANA name of the time zone that is recorded when the session is made; the host's when absent. */
+  readonly timezone?: string;
 }
 
 /** Makes sessions and runs them. */
@@ -104,7 +122,8 @@ export interface Agent {
   ready(): Promise<void>;
   /**
    * A session, at once: its facts are read and written with its first use. Throws PERDURE_ASYNC_BUILD_REQUIRED while
-   * the agent is not ready.
+   * the agent is not ready, and PERDURE_SESSION_EXISTS when this process has a handle of that session already:
+   * `sessions.get` gives it.
    */
   session(workspace: string, options?: SessionOptions): Session;
   /** Adds a plugin; sessions see it at their next step boundary. */
@@ -115,94 +134,6 @@ export interface Agent {
    * Ends running turns at a point from which they can be resumed, releases the sessions and stops the agent's plugins.
    */
   dispose(): Promise<void>;
-}
-
-export interface Sessions {
-  /** A new session; its first fact is durable when the promise resolves. */
-  create(options?: SessionOptions): Promise<Session>;
-  /** A session that exists. Labels that are given replace those that the session has. */
-  get(id: string, patch?: SessionOptions): Promise<Session>;
-  list(options?: ListOptions): Promise<SessionPage>;
-  /**
-   * Makes a session out of a snapshot (`SessionSnapshotV1`, or what came before it) of this or another system: its
-   * messages, in sight of models, and where it comes from. Its id is the one that is given, else that of the snapshot,
-   * else one made of both. The same snapshot again is the same session, and an import that broke off goes on with it.
-   * Options come before what the snapshot says of model and labels; the workspace is never taken from it. Throws
-   * PERDURE_SNAPSHOT_INVALID naming the field, and PERDURE_SESSION_EXISTS.
-   */
-  import(snapshot: unknown, options?: SessionOptions): Promise<Session>;
-  /**
-   * A new session that goes on from another one, whatever the length of that one: behind its last step boundary at or
-   * before `at`. What was open there is not its: turns, prompts, calls, approvals, what was spent. The other one is not
-   * touched and need not be here. Throws PERDURE_SESSION_NOT_FOUND, _EXISTS, _ERASED, PERDURE_INPUT_INVALID.
-   */
-  fork(id: string, options?: ForkOptions): Promise<Session>;
-  /** The session with what came out of it: those that work for it, and those that were forked from it. */
-  tree(id: string): Promise<SessionTree>;
-  /**
-   * Destroys everything that a session and those that work for it hold: facts, drafts, artifacts, snapshots. Turns are
-   * stopped, on whatever node. What is left says that there was a session, and its id stays taken. Refused with
-   * PERDURE_HAS_FORKS while others are forked from it, which `cascade` destroys with it. Safe to repeat.
-   */
-  erase(id: string, options?: EraseOptions): Promise<Erasure>;
-  /** The same where it is enough to know whether there was such a session. */
-  remove(id: string): Promise<boolean>;
-}
-
-export interface ForkOptions extends Omit<SessionOptions, 'parent'> {
-  /** A revision of the session; its head when absent. */
-  readonly at?: number;
-}
-
-export interface SessionTree {
-  readonly id: string;
-  readonly agentId: string;
-  /** What it is to the one above it; `null` at the top. */
-  readonly kind: 'child' | 'fork' | null;
-  /** The revision from which a fork goes on. */
-  readonly at: number | null;
-  readonly isErased: boolean;
-  readonly below: readonly SessionTree[];
-}
-
-export interface EraseOptions {
-  /** Whether sessions that were forked from it go with it; `false` when absent. */
-  readonly cascade?: boolean;
-  /** Kept in what is left. */
-  readonly reason?: string;
-}
-
-export interface Erasure {
-  /** The sessions that are gone, those below first. */
-  readonly sessions: readonly string[];
-}
-
-export interface ListOptions {
-  /** At most this many; 50 when absent, 500 at the most. */
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-export interface SessionPage {
-  /** The most recently changed first. */
-  readonly items: readonly SessionSummary[];
-  readonly nextCursor: string | null;
-}
-
-export interface SessionSummary {
-  readonly id: string;
-  readonly tenant: string | null;
-  readonly agentId: string;
-  readonly workspace: string | null;
-  /** The beginning of the first prompt. */
-  readonly preview: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly messages: number;
-  readonly totalTokens: number;
-  /** `importing` is not whole: its import goes on, or broke off and must be repeated. */
-  readonly status: 'idle' | 'running' | 'waiting' | 'importing';
-  readonly owner: string | null;
 }
 
 /** Agents of a runtime, for plugins that reach sessions. */

@@ -5,7 +5,7 @@ import type { Message } from './message.js';
  * A change as user interfaces want it. `cursor` is the place in the session after which this came: a listener that
  * joins later reads `messages()` and drops what is not newer.
  */
-export type Mutation = MessageMutation | DeltaMutation | TurnMutation | SessionMutation;
+export type Mutation = MessageMutation | DeltaMutation | TurnMutation | SessionMutation | TitleMutation;
 
 interface MutationBase {
   readonly sessionId: string;
@@ -38,4 +38,11 @@ export interface SessionMutation extends MutationBase {
   readonly variant: 'session';
   readonly type: 'config';
   readonly model: string | null;
+}
+
+/** The session has another title. */
+export interface TitleMutation extends MutationBase {
+  readonly variant: 'session';
+  readonly type: 'title';
+  readonly title: string;
 }

@@ -19,6 +19,7 @@ import type {
   Settlement,
 } from './run.js';
 import type { SessionMcp } from './session-mcp.js';
+import type { TitleBy } from './sessions.js';
 import type { PromptInput, PromptLike, StopResult, ToolOutcome, TurnHandle, TurnResult } from './turn.js';
 
 /**
@@ -249,11 +250,22 @@ export interface SessionInfo {
   /** The name of the definition that narrows the agent for this session; `null` for the agent as it is. */
   readonly agent: string | null;
   readonly model: string | null;
+  /** The provider's id of the model that gave the last answer; before that the name of the session's own model. */
+  readonly modelLabel: string | null;
+  /** What it is called; `null` before its first prompt. */
+  readonly title: string | null;
+  readonly titleBy: TitleBy | null;
+  /** The beginning of the newest prompt or answer, at most 180 characters on one line. */
+  readonly preview: string;
+  /** The IANA name of the time zone in which it was made, where that was recorded. */
+  readonly timezone: string | null;
   /** The session's own approval mode; `null` when it has that of the policy. */
   readonly approvals: ApprovalMode | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** `null` for a session that is not archived. */
+  readonly archivedAt: number | null;
   readonly messages: number;
   readonly usage: Usage;
   readonly turn: { readonly id: string; readonly status: 'running' | 'waiting'; readonly runId: string | null } | null;
@@ -273,6 +285,8 @@ export interface SessionChange {
   readonly model?: string;
   /** What happens to calls that the rules leave open, in the place of the approval policy's own mode. */
   readonly approvals?: ApprovalMode;
+  /** What the session is called; 1 to 200 characters. No model is asked for a title then. */
+  readonly title?: string;
 }
 
 export interface ChangeHandle {

@@ -1,0 +1,190 @@
+import type { SessionKey } from '@perdure/events';
+import {
+  isPerdureError,
+  PerdureError,
+  type EraseOptions,
+  type Erasure,
+  type ForkOptions,
+  type ListOptions,
+  type SearchOptions,
+  type SearchPage,
+  type Session,
+  type SessionOptions,
+  type SessionPage,
+  type Sessions,
+  type SessionTree,
+} from '@perdure/plugin-api';
+import { importSession } from '../exchange/import-session.js';
+import { listSessions } from '../project/list-sessions.js';
+import { searchSessions } from '../project/search-sessions.js';
+import { archiveSession, restoreSession } from '../session/archive.js';
+import type { FactBatch } from '../session/fact-batch.js';
+import { openStream, relabel } from '../session/open-stream.js';
+import { checkEraseOptions, checkOptions, checkReason, checkText } from '../session/session-input.js';
+import type { SessionIdentity } from '../session/session-state.js';
+import type { AgentConfig, SessionConfig } from './agent-options.js';
+import type { AgentView } from './agent-view.js';
+import { eraseSession } from './erase-session.js';
+import { forkSession } from './fork-session.js';
+import type { HostServices } from './host-services.js';
+import { openJournal } from './load-session.js';
+import { OneByOne } from './one-by-one.js';
+import { assertAgent } from './session-agent.js';
+import { assertParent } from './session-parent.js';
+import type { SessionRegistry } from './session-registry.js';
+import { readTree, treeOf } from './session-tree.js';
+
+type Resolve = (options: SessionOptions, named?: { readonly sessionId: string }) => SessionConfig;
+
+/** The sessions of an agent, in whatever process they are. */
+export class AgentSessions implements Sessions {
+  /** What opens or makes a session here waits for what does the same with its id. */
+  private readonly opening = new OneByOne();
+
+  constructor(
+    private readonly services: HostServices,
+    private readonly agent: AgentConfig,
+    private readonly registry: SessionRegistry,
+    private readonly starting: Promise<void>,
+    private readonly resolve: Resolve,
+    private readonly view: () => AgentView,
+  ) {}
+
+  async create(options: SessionOptions = {}): Promise<Session> {
+    await this.starting;
+    const config = this.resolve(options);
+    return this.opening.after(config.key.id, async () => {
+      const { handle, home } = this.registry.build(config);
+      try {
+        await home.use(async ({ work: { journal }, create }) => {
+          const isFirst = journal.head < 0 && (await openStream(journal, create));
+          if (!isFirst) throw new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
+        });
+      } catch (error) {
+        await home.close('closed');
+        throw error;
+      }
+      return handle;
+    });
+  }
+
+  async get(id: string, patch: SessionOptions = {}): Promise<Session> {
+    await this.starting;
+    const config = this.resolve(patch, { sessionId: id });
+    return this.opening.after(config.key.id, async () => {
+      const isKnown = this.registry.find(config.key) !== undefined;
+      const { handle, home } = this.registry.handle(config);
+      const { model, title } = config;
+      const missing = await home.use(async ({ work: { journal } }) => {
+        await journal.refresh();
+        if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
+        if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
+        assertParent(config.parent, journal.state.identity);
+        await relabel(journal, config.labels);
+        if (model !== undefined && model !== journal.state.model) await handle.set({ model });
+        if (title !== undefined && title !== journal.state.naming.title) await handle.set({ title });
+        return undefined;
+      });
+      if (missing === undefined) return handle;
+      // A handle that somebody has already goes on: its first use makes the session.
+      if (!isKnown) await home.close('closed');
+      throw new PerdureError(missing, { session: id });
+    });
+  }
+
+  async list(options?: ListOptions): Promise<SessionPage> {
+    await this.starting;
+    return listSessions(this.services, this.filter(), options);
+  }
+
+  async search(query: string, options?: SearchOptions): Promise<SearchPage> {
+    await this.starting;
+    return searchSessions(this.services, this.filter(), query, options);
+  }
+
+  archive(id: string, reason?: string): Promise<void> {
+    const why = checkReason(reason);
+    return this.append(id, (batch) => archiveSession(batch, id, why));
+  }
+
+  restore(id: string): Promise<void> {
+    return this.append(id, (batch) => restoreSession(batch, id));
+  }
+
+  async tree(id: string): Promise<SessionTree> {
+    return treeOf(await readTree(await this.keyOf(id), this.services));
+  }
+
+  async fork(id: string, options: ForkOptions = {}): Promise<Session> {
+    const { at, ...others } = checkOptions(options);
+    const origin = await this.keyOf(id);
+    const state = await this.registry.look(origin, (journal) => journal.state);
+    this.assertOwn(id, state.identity);
+    const config = this.resolve(others);
+    // The workspace is the one of the other session, unless another is named.
+    const workspace = others.workspace === undefined ? undefined : config.workspace;
+    await forkSession(origin, { at, state }, { ...config, workspace }, this.services);
+    // Whoever erases the other one looks for forks behind its request: one of the two sees the other.
+    const isLost = await this.registry.look(origin, (journal) => journal.state.erase !== undefined);
+    if (!isLost) return this.registry.handle(config).handle;
+    await eraseSession(config.key, { cascade: true, reason: undefined }, this.services, async () => undefined);
+    throw new PerdureError('PERDURE_SESSION_ERASED', { session: id });
+  }
+
+  async erase(id: string, options?: EraseOptions): Promise<Erasure> {
+    const { cascade = false, reason } = checkEraseOptions(options);
+    const key = await this.keyOf(id);
+    const { state } = (await openJournal(this.services, key)).journal;
+    this.assertOwn(id, state.identity);
+    const letGo = async (each: SessionKey): Promise<void> => this.registry.home(each)?.close('closed');
+    const erased = await eraseSession(key, { cascade, reason }, this.services, letGo);
+    return { sessions: erased.map((each) => each.id) };
+  }
+
+  async remove(id: string): Promise<boolean> {
+    try {
+      await this.erase(id);
+      return true;
+    } catch (error) {
+      if (isPerdureError(error, 'PERDURE_SESSION_NOT_FOUND')) return false;
+      throw error;
+    }
+  }
+
+  async import(snapshot: unknown, options?: SessionOptions): Promise<Session> {
+    await this.starting;
+    const { services, registry, view } = this;
+    const hasModel = (name: string): boolean => view().parts.models.has(name);
+    const resolve = (given: SessionOptions, sessionId: string): SessionConfig => this.resolve(given, { sessionId });
+    return importSession({ services, agentId: this.agent.id, registry, hasModel, resolve }, snapshot, options);
+  }
+
+  private async keyOf(id: string): Promise<SessionKey> {
+    await this.starting;
+    return this.resolve({}, { sessionId: id }).key;
+  }
+
+  private assertOwn(session: string, identity: SessionIdentity | undefined): void {
+    if (identity === undefined) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session });
+    assertAgent(identity, this.agent.id);
+  }
+
+  /** Appends an input to a session that somebody has, here or elsewhere, or nobody. */
+  private async append(id: string, decide: (batch: FactBatch) => void): Promise<void> {
+    checkText('id', id);
+    await this.starting;
+    const { key } = this.resolve({}, { sessionId: id });
+    const { journal } = await openJournal(this.services, key);
+    if (journal.head < 0) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session: id });
+    assertAgent(journal.state.identity, this.agent.id);
+    await journal.commit(decide, 'input');
+    // Who has it in this process need not find it out by chance.
+    const home = this.registry.home(key);
+    if (home?.isLoaded === true) await home.use((loaded) => loaded.work.journal.refresh());
+  }
+
+  private filter() {
+    const { id: agentId, tenant = null } = this.agent;
+    return { agentId, tenant };
+  }
+}
