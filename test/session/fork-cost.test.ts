@@ -40,7 +40,7 @@ test('a fork costs one fact, whatever the length of what it goes on from', { tim
   }
   const model = new ScriptedModel({ rules: [{ answer: { text: 'well' } }] });
   const runtime = await createTestRuntime({ plugins: [storesWith(events, projections), allowing] });
-  const agent = runtime.agent({ id: 'clerk', model });
+  const agent = runtime.agent({ id: 'clerk', model, context: { window: 10_000_000 } });
   await agent.ready();
   const bytes = (): number => ['', '-wal'].reduce((sum, end) => sum + statSync(`${path}${end}`).size, 0);
 

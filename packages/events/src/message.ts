@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { jsonValue } from './json.js';
-import { answerPart, artifactReference, userPart } from './parts.js';
+import { answerPart, artifactReference, filePart, userPart } from './parts.js';
 import { failure } from './run.js';
-import { settlementStatus } from './tool.js';
+import { settlementStatus, trustLabel } from './tool.js';
 
 /** What a call came to, in a message. */
 export const toolResultPart = z.strictObject({
@@ -12,7 +12,9 @@ export const toolResultPart = z.strictObject({
   status: settlementStatus,
   output: jsonValue.exactOptional(),
   artifact: artifactReference.exactOptional(),
+  files: z.array(filePart).readonly().exactOptional(),
   failure: failure.exactOptional(),
+  trust: trustLabel.exactOptional(),
 });
 
 const base = {
