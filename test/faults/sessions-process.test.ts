@@ -65,7 +65,7 @@ test(
   },
 );
 
-/** A session that waits for a person, with a large artifact and messages and outputs as large as the store takes them. */
+/** A session that waits for a person, with large artifacts, and messages and outputs as large as the store takes. */
 async function suspendedSession(path: string): Promise<void> {
   const stores = await openSqliteStores({ path });
   const bytes = Math.min(stores.artifacts.limits.maxBytes, ARTIFACT_MB * MB);

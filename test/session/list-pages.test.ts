@@ -44,7 +44,7 @@ async function happen(store: MemoryEventStore, { session, facts }: Happening): P
   await store.append(stream, encodeFacts(id, head === 'none' ? [first, ...added] : added), { expected: head });
 }
 
-test('whatever happens between two pages, each session of the first moment is on one of them, in its order', async () => {
+test('whatever happens between pages, each session of the first moment is on one, in its order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { maxLength: 16 }),

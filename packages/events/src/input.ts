@@ -71,8 +71,8 @@ export const approvalMode = z.enum(['ask', 'always-allow', 'deny']);
 export type ApprovalMode = z.output<typeof approvalMode>;
 
 /**
- * What a change asks for: another model by its name, another approval mode, or a title; the system frozen as it is now, remade,
- * or let loose; the older part of the conversation summed up; or nothing of it shown to models any more.
+ * What a change asks for: another model by its name, another approval mode, or a title; the system frozen as it is
+ * now, remade, or let loose; the older part of the conversation summed up; or nothing of it shown to models any more.
  */
 export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('model'), model: z.string() }),

@@ -42,7 +42,8 @@ function head(info: SessionInfo): readonly string[] {
   return [
     ...(title === null ? [] : [visible(title)]),
     `session ${visible(id)} of the agent ${visible(agentId)}${workspace === null ? '' : ` in ${visible(workspace)}`}`,
-    `since ${new Date(createdAt).toISOString()}${timezone === null ? '' : ` (${visible(timezone)})`}, revision ${revision}, ` +
+    `since ${new Date(createdAt).toISOString()}${timezone === null ? '' : ` (${visible(timezone)})`}, ` +
+      `revision ${revision}, ` +
       `${usage.totalTokens} tokens${modelLabel === null ? '' : `, last answered by ${visible(modelLabel)}`}`,
     ...(parent === null ? [] : [`it works for the session ${visible(parent)}`]),
     ...(archivedAt === null

@@ -76,8 +76,8 @@ export class Composer {
 
   /**
    * How the conversation is made shorter before the next model call; `undefined` when it need not be, or cannot. What a
-   * request cannot be put together from is no reason: the step will say so. `joining` is as for `compose`; `told` is the
-   * size of the request in tokens, where a record tells it.
+   * request cannot be put together from is no reason: the step will say so. `joining` is as for `compose`; `told` is
+   * the size of the request in tokens, where a record tells it.
    */
   planCompaction(
     state: SessionState,

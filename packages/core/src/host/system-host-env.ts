@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import type { HostEnv } from '@perdure/plugin-api';
 
 /**
- * Ids, time, chance and time zone of the system. The node's name is new with every start, so that two processes never share one.
+ * Ids, time, chance and time zone of the system. The node's name is new with every start, so that two processes never
+ * share one.
  */
 export function systemHostEnv(): HostEnv {
   return {

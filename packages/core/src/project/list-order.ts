@@ -23,8 +23,8 @@ const PAGE = 16;
 
 /**
  * Puts sessions in the order in which they stood when their listing began, the most recently changed first. Of a
- * session that has changed since, its stream tells when it had changed by then, so that it keeps its place; one that was
- * made since has none.
+ * session that has changed since, its stream tells when it had changed by then, so that it keeps its place; one that
+ * was made since has none.
  */
 export async function inOrder(
   rows: ReadonlyMap<string, SessionListRow>,

@@ -167,8 +167,8 @@ export interface Session {
 
   /**
    * Hands work to sessions of their own and waits for them, as a trusted call of the host. Resolves with how each
-   * ended, in the order of the tasks; one that fails is a report too. Throws PERDURE_TOOL_FAILED when nothing was handed
-   * on, and why: no plugin offers it, there is no such agent, or a limit is met.
+   * ended, in the order of the tasks; one that fails is a report too. Throws PERDURE_TOOL_FAILED when nothing was
+   * handed on, and why: no plugin offers it, there is no such agent, or a limit is met.
    */
   parallel(tasks: readonly ParallelTask[], options?: ParallelOptions): Promise<ParallelOutcome>;
 
