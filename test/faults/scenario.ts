@@ -1,6 +1,7 @@
 import type { KillPoint, Script } from '@perdure/testing';
 import type { Answers } from '@perdure/events';
 import type { Agent, ContextOptions, Session } from '@perdure/plugin-api';
+import { changesInStep } from './changes-scenario.js';
 import { forking } from './fork-scenario.js';
 import { checkFiles, files } from './attachments-scenario.js';
 import { compaction } from './compaction-scenario.js';
@@ -276,4 +277,5 @@ export const scenarios: readonly Scenario[] = [
   importing,
   delegating,
   puttingAway,
+  changesInStep,
 ];

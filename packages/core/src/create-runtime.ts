@@ -1,4 +1,4 @@
-import { FactRegistry, type ActivePlugin } from '@perdure/events';
+import { FactRegistry } from '@perdure/events';
 import {
   AGENTS,
   ARTIFACT_STORE,
@@ -23,6 +23,7 @@ import {
 import { PerdureError } from '@perdure/plugin-api';
 import { ByteCache } from './files/byte-cache.js';
 import { RuntimeAgent } from './host/agent.js';
+import { activePlugin } from './host/agent-plugins.js';
 import { resolveAgentOptions } from './host/agent-options.js';
 import { Container } from './host/container.js';
 import type { HostServices } from './host/host-services.js';
@@ -33,7 +34,6 @@ import { PluginSet } from './host/plugin-set.js';
 import { RunIds } from './host/run-ids.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
 import { SessionKeeper } from './host/session-keeper.js';
-import { digestOf } from './host/sha256.js';
 import { WaitCount } from './host/wait-count.js';
 import { listSessions, type SessionListFilter } from './project/list-sessions.js';
 import { searchSessions } from './project/search-sessions.js';
@@ -107,9 +107,7 @@ function resolveServices(
     lease,
     opening: new OpeningLane(),
     runIds: new RunIds(),
-    plugins: plugins.map(({ plugin: { name, version } }): ActivePlugin => {
-      return { name, version, digest: digestOf(`${name}@${version}`) };
-    }),
+    plugins: plugins.map(activePlugin),
     waited: new WaitCount(),
   };
 }

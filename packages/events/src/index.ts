@@ -66,5 +66,7 @@ export {
 export type { SessionKey, StreamCategory } from './stream-name.js';
 export { callOrigin, controlPlane, effectContract, gateDecision, settlementStatus, trustLabel } from './tool.js';
 export type { CallOrigin, ControlPlane, EffectContract, GateDecision, SettlementStatus, TrustLabel } from './tool.js';
+export { variable } from './variable.js';
+export type { Variable } from './variable.js';
 export { present, usageOnWire } from './wire.js';
 export type { SingleWireRule, WireEvent, WireLookup, WireRule } from './wire.js';

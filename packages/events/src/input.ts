@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { userPart, type UserPart } from './parts.js';
+import { activePlugin } from './plugin.js';
 import { failure } from './run.js';
+import { variable } from './variable.js';
 
 /**
  * A prompt is in the session for good. `mode` is `turn` when it opens a turn at once, `queue` when its turn waits for
@@ -72,7 +74,9 @@ export type ApprovalMode = z.output<typeof approvalMode>;
 
 /**
  * What a change asks for: another model by its name, another approval mode, or a title; the system frozen as it is
- * now, remade, or let loose; the older part of the conversation summed up; or nothing of it shown to models any more.
+ * now, remade, or let loose; the older part of the conversation summed up; or nothing of it shown to models any more;
+ * variables set or taken away, of the session itself or of its agent; plugins added, replaced or removed, with all that
+ * are there behind that.
  */
 export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('model'), model: z.string() }),
@@ -81,6 +85,13 @@ export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('clear') }),
   z.strictObject({ kind: z.literal('approvals'), mode: approvalMode }),
   z.strictObject({ kind: z.literal('title'), title: z.string() }),
+  z.strictObject({
+    kind: z.literal('env'),
+    scope: z.enum(['agent', 'session']),
+    set: z.array(variable),
+    unset: z.array(z.string()),
+  }),
+  z.strictObject({ kind: z.literal('plugins'), plugins: z.array(activePlugin) }),
 ]);
 export type Change = z.output<typeof change>;
 
@@ -90,7 +101,15 @@ export const changeRequested = defineEvent({
   version: 1,
   lane: 'input',
   schema: z.strictObject({ changeId: z.string(), change }),
-  wire: { type: 'change_requested', payload: (fact) => ({ change_id: fact.changeId, ...fact.change }) },
+  wire: {
+    type: 'change_requested',
+    payload: ({ changeId, change: asked }) => ({
+      change_id: changeId,
+      ...asked,
+      // What a value is told by is nobody's business outside the stream.
+      ...(asked.kind === 'env' ? { set: asked.set.map(({ name }) => name) } : {}),
+    }),
+  },
 });
 
 /**

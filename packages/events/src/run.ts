@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { jsonValue } from './json.js';
 import { usage } from './parts.js';
+import { variable } from './variable.js';
 import { usageOnWire } from './wire.js';
 
 /** A typed failure as it is kept in facts: `code` is from the error table or a plugin's own. */
@@ -80,6 +81,8 @@ export const stepSetup = z.strictObject({
   rules: jsonValue.exactOptional(),
   /** The model's window in tokens, and the share of it at which the conversation is compacted before a step. */
   context: z.strictObject({ window: z.int().positive(), compactAt: z.number().positive() }).exactOptional(),
+  /** The variables that the tools are handed, by name; absent when there are none. */
+  env: z.array(variable).exactOptional(),
 });
 export type StepSetup = z.output<typeof stepSetup>;
 

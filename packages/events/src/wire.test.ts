@@ -24,6 +24,10 @@ function fixture(type: AnyType): object {
 
 /** What leads to the other wire types of facts that have several. */
 const variants: Partial<Record<AnyType, readonly object[]>> = {
+  ChangeRequested: [
+    { change: { kind: 'env', scope: 'agent', set: [{ name: 'A', salt: 's', digest: 'sha256:0' }], unset: ['B'] } },
+    { change: { kind: 'plugins', plugins: [{ name: 'p', version: '1.0.0', digest: 'sha256:0' }] } },
+  ],
   ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
   QuestionAnswered: [{ isExpiry: true }, { isExpiry: true, answers: {} }],
   QuestionAsked: [{ questions: [{ kind: 'text', id: 'why', prompt: 'Why?' }] }],

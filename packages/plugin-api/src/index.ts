@@ -103,6 +103,7 @@ export { noCalls } from './ports/tool.js';
 export { filesOf, isTextType, READ_ARTIFACT, withFiles } from './ports/tool-file.js';
 export type { NewFile, SessionArtifacts, ToolFile } from './ports/tool-file.js';
 export type { Reconciliation, ScopedInvoker, Tool, ToolContext, ToolFailure, Tools, ToolSource } from './ports/tool.js';
+export type { WorkspaceEnv } from './ports/workspace-env.js';
 export type { Workspaces } from './ports/workspace.js';
 export type {
   Agent,
@@ -153,13 +154,22 @@ export type {
 } from './session/interaction.js';
 export type { AssistantMessage, Message, ToolMessage, ToolResultPart, UserMessage } from './session/message.js';
 export type {
+  ActionMutation,
+  ActionName,
   DeltaMutation,
+  ErrorMutation,
   MessageMutation,
   Mutation,
+  PartContent,
+  PartMutation,
   SessionMutation,
   TitleMutation,
+  MutationOptions,
+  ToolPartState,
   TurnMutation,
 } from './session/mutation.js';
+export { applyMutation, conversationView } from './session/conversation-view.js';
+export type { ConversationView, GrowingAnswer, GrowingPart } from './session/conversation-view.js';
 export type { ObjectMessage, ObjectRequest, ObjectResult } from './session/object.js';
 export type {
   ActiveTool,
@@ -229,6 +239,7 @@ export {
   SNAPSHOT_STORE,
   SYSTEM_BLOCKS,
   TOOLS,
+  WORKSPACE_ENV,
   WORKSPACES,
 } from './tokens.js';
 export type { FactContribution } from './tokens.js';

@@ -19,6 +19,7 @@ import type { SessionToolSource } from './ports/session-tools.js';
 import type { SnapshotStore } from './ports/snapshot-store.js';
 import type { SystemBlockSource } from './ports/system-block.js';
 import type { ToolSource } from './ports/tool.js';
+import type { WorkspaceEnv } from './ports/workspace-env.js';
 import type { Workspaces } from './ports/workspace.js';
 import type { AgentRegistry } from './session/agent.js';
 import type { CommandSource } from './session/command.js';
@@ -67,6 +68,8 @@ export const MCP_SERVER_SOURCES = manyToken<McpServerSource>('mcp-server-sources
 export const AGENT_DEFINITIONS = manyToken<AgentDefinitionSource>('agent-definitions', 'agent');
 /** Workspace folders. */
 export const WORKSPACES = oneToken<Workspaces>('workspaces', 'runtime');
+/** Variables that belong to workspaces. */
+export const WORKSPACE_ENV = oneToken<WorkspaceEnv>('workspace-env', 'runtime');
 /** Closes in the commands that tools run. */
 export const SANDBOX = oneToken<Sandbox>('sandbox', 'runtime');
 /** Text of the system prompt. */

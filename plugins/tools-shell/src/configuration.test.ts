@@ -15,6 +15,12 @@ test('named variables are handed in, and fixed ones win', () => {
   expect(commandEnvironment(names, { PATH: '/bin', CI: 'true', SECRET: 'x' })).toEqual({ PATH: '/bin', CI: 'yes' });
 });
 
+test('the session has variables of its own, which win, but none of the loader', () => {
+  const names = { environment: ['PATH'], variables: { CI: 'yes' } };
+  const own = { CI: 'no', TOKEN: 'x', LD_PRELOAD: '/tmp/a.so' };
+  expect(commandEnvironment(names, { PATH: '/bin' }, own)).toEqual({ PATH: '/bin', CI: 'no', TOKEN: 'x' });
+});
+
 test.each(['OPENAI_API_KEY', 'GITHUB_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'DB_PASSWORD', 'SSH_AUTH_SOCK', 'NPM_AUTH'])(
   'the name %s is refused, because secrets have such names',
   (name) => {

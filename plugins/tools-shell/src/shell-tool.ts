@@ -88,7 +88,7 @@ export function shellTool(setting: ShellToolSetting): Tool {
       if (signal.aborted) throw shellFailure('aborted', 'The call was stopped before the command began.');
       const folder = await workingDirectory(workspace, input.working_directory);
       const { timeout_ms: timeoutMs } = input;
-      const result = await runCommand(() => start(setting, input, folder), {
+      const result = await runCommand(() => start(setting, input, folder, context?.env), {
         timeoutMs,
         signal,
         outputBytes: config.outputBytes,
@@ -100,10 +100,15 @@ export function shellTool(setting: ShellToolSetting): Tool {
   };
 }
 
-async function start(setting: ShellToolSetting, input: ShellInput, folder: string): Promise<RunningCommand> {
+async function start(
+  setting: ShellToolSetting,
+  input: ShellInput,
+  folder: string,
+  ofSession: ToolContext['env'],
+): Promise<RunningCommand> {
   const { config, workspace, sandbox } = setting;
   const argv = [config.shell, '-c', input.command];
-  const environment = commandEnvironment(config, process.env);
+  const environment = commandEnvironment(config, process.env, ofSession);
   if (input.sandbox === 'unrestricted') return startUnrestricted({ argv, workingDirectory: folder, environment });
   if (sandbox === undefined) {
     throw new PerdureError('PERDURE_SANDBOX_UNAVAILABLE', { reason: 'no plugin provides a sandbox' });

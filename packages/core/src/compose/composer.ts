@@ -1,16 +1,17 @@
 import type { CompactionReason, StepSetup, StepView } from '@perdure/events';
 import { isPerdureError } from '@perdure/plugin-api';
-import { initialised, type AgentView, type NamedModel } from '../host/agent-view.js';
+import type { AgentView, NamedModel } from '../host/agent-view.js';
 import { digestOf } from '../host/sha256.js';
 import type { ModelMessage } from '../invoke/language-model.js';
 import type { ModelRequest } from '../invoke/model-invoker.js';
 import { canonicalJson } from '../session/canonical-json.js';
-import type { SessionState } from '../session/session-state.js';
+import type { SessionIdentity, SessionState } from '../session/session-state.js';
+import { effectiveVariables, type SessionVariables } from '../session/variables.js';
 import { decideCompaction, type DecidedCompaction } from './compaction-planner.js';
 import { estimateTokens } from './message-size.js';
 import type { Redaction } from '../secrets/redaction.js';
 import { RequestHistory } from './request-history.js';
-import { composeSystem, systemOf, type SystemPrompt } from './system-prompt.js';
+import { composeSystem, systemOf, type ReportSource, type SystemPrompt } from './system-prompt.js';
 import type { ToolSet } from './tool-set.js';
 
 /** A step that is about to begin: what the model will be asked, and what of it is recorded. */
@@ -30,6 +31,7 @@ interface MadeWith {
   readonly agent: AgentView;
   readonly model: NamedModel;
   readonly system: SystemPrompt;
+  readonly env: SessionVariables;
   readonly setup: StepSetup;
   readonly digest: string;
 }
@@ -41,12 +43,14 @@ interface MadeWith {
 export class Composer {
   private readonly history = new RequestHistory();
   private prompt:
-    { readonly of: unknown; readonly workspace: string | undefined; readonly system: SystemPrompt } | undefined;
+    { readonly of: unknown; readonly identity: SessionIdentity | undefined; readonly system: SystemPrompt } | undefined;
   private madeWith: MadeWith | undefined;
 
   constructor(
     private readonly sessionId: string,
     private readonly redaction: Redaction,
+    /** Told of sources of system blocks that are left out. */
+    private readonly report: ReportSource = () => undefined,
   ) {}
 
   /** What the next step sees. `joining` are the transcript places of messages that it takes in. */
@@ -54,7 +58,7 @@ export class Composer {
     const model = agent.model(state.model);
     const tools = agent.toolSet(state.identity?.workspace);
     const system = this.system(state, agent);
-    const { setup, digest: setupDigest } = this.setup(agent, model, tools, system);
+    const { setup, digest: setupDigest } = this.setup(agent, model, tools, system, state.env);
     this.history.follow(state, joining, agent.parts.marksExternal);
     const { length: messages, digest } = this.history;
     const view: StepView = {
@@ -100,25 +104,33 @@ export class Composer {
   /** The system prompt in effect: frozen, or the agent's as it is now. */
   system(state: SessionState, agent: AgentView): SystemPrompt {
     const of = state.system ?? agent;
-    const workspace = state.identity?.workspace;
-    if (this.prompt?.of !== of || this.prompt.workspace !== workspace) {
-      const system = state.system === undefined ? this.compile(agent, workspace) : systemOf(state.system);
-      this.prompt = { of, workspace, system };
+    const { identity } = state;
+    if (this.prompt?.of !== of || this.prompt.identity !== identity) {
+      const system = state.system === undefined ? this.compile(agent, identity) : systemOf(state.system);
+      this.prompt = { of, identity, system };
     }
     return this.prompt.system;
   }
 
   /** The agent's system prompt as it is now, frozen or not. */
-  compile(agent: AgentView, workspace: string | undefined): SystemPrompt {
+  compile(agent: AgentView, identity: SessionIdentity | undefined): SystemPrompt {
     const { agentId, instruction, systemBlocks } = agent.parts;
-    const context = { agentId, sessionId: this.sessionId, workspace };
-    const compose = () => composeSystem(instruction, systemBlocks, context, this.redaction);
-    return initialised('system blocks', compose);
+    const { workspace, createdAt } = identity ?? {};
+    const session = { agentId, sessionId: this.sessionId, workspace, createdAt };
+    return composeSystem(instruction, systemBlocks, session, this.redaction, this.report);
   }
 
-  private setup(agent: AgentView, model: NamedModel, tools: ToolSet, system: SystemPrompt): MadeWith {
+  private setup(
+    agent: AgentView,
+    model: NamedModel,
+    tools: ToolSet,
+    system: SystemPrompt,
+    env: SessionVariables,
+  ): MadeWith {
     const known = this.madeWith;
-    if (known?.agent === agent && known.system === system && known.model.name === model.name) return known;
+    const isKnown = known?.agent === agent && known.system === system && known.env === env;
+    if (isKnown && known.model.name === model.name) return known;
+    const variables = effectiveVariables(env);
     const { provider, modelId } = model.model;
     const rules = agent.parts.permission?.rules;
     const { window, compactAt } = agent.contextLimits(model);
@@ -130,8 +142,9 @@ export class Composer {
       policy: agent.policy,
       ...(rules === undefined ? {} : { rules }),
       context: { window, compactAt },
+      ...(variables.length === 0 ? {} : { env: [...variables] }),
     };
-    this.madeWith = { agent, model, system, setup, digest: digestOf(canonicalJson(setup)) };
+    this.madeWith = { agent, model, system, env, setup, digest: digestOf(canonicalJson(setup)) };
     return this.madeWith;
   }
 

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { fileOptions, type ResolvedFileOptions } from '../files/file-options.js';
 import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
-import { checkTitle, isObject } from '../session/session-input.js';
+import { checkTitle, isObject, variablesProblem } from '../session/session-input.js';
 import type { AgentContext, AgentParts, TitleSource } from './agent-view.js';
 import { resolveRetention } from './retention.js';
 
@@ -56,6 +56,7 @@ export interface AgentConfig {
   readonly files: ResolvedFileOptions;
   readonly retention: SessionRetentionLimits;
   readonly titles: TitleSource | undefined;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Every option that there is. */
@@ -78,6 +79,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
   budgetGuard: true,
   retentionLimits: true,
   titles: true,
+  env: true,
 };
 
 /** The name of the model that was handed in without one. */
@@ -116,9 +118,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     id: options.id,
     tenant: options.tenant,
     workspace: options.workspace,
-    instruction: (typeof instruction === 'string' ? [instruction] : instruction)
-      .map((text) => text.trim())
-      .filter((text) => text !== ''),
+    instruction: instructionOf(instruction),
     models,
     defaultModel: typeof model === 'string' ? model : model === undefined ? undefined : UNNAMED_MODEL,
     streaming: options.streaming ?? true,
@@ -130,6 +130,7 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     files: files.data,
     retention: resolveRetention(options.retentionLimits, configuration),
     titles: resolveTitles(options.titles ?? false),
+    env: resolveEnv(options.env, configuration),
   };
 }
 
@@ -156,6 +157,7 @@ export interface SessionConfig {
   readonly workspace: string | undefined;
   /** What the caller says of it, alone. */
   readonly retention: SessionRetentionLimits;
+  readonly env: Readonly<Record<string, string>>;
   readonly parent: string | undefined;
   /** The name of the definition that narrows the agent for it. */
   readonly agent: string | undefined;
@@ -193,6 +195,7 @@ export function resolveSessionOptions(
     workspace = agent.workspace,
     retentionLimits,
     agent: definition,
+    env,
     ...others
   } = { ...options, ...named };
   const isOneMade = sessionId === undefined && !('sessionId' in named);
@@ -227,6 +230,7 @@ export function resolveSessionOptions(
     labels: checked.data,
     model,
     retention,
+    env: resolveEnv(env, sessionConfiguration),
     parent,
     agent: definition,
     title: title === undefined ? undefined : sessionTitle(title),
@@ -256,6 +260,21 @@ function sessionTimezone(timezone: unknown): string {
     if (!(error instanceof RangeError)) throw error;
   }
   throw sessionConfiguration('timezone', 'it is the IANA name of a time zone, such as "Europe/Lisbon"');
+}
+
+/** Texts without what stands around them; empty ones are left out. */
+export function instructionOf(instruction: string | readonly string[]): readonly string[] {
+  const texts = typeof instruction === 'string' ? [instruction] : instruction;
+  return texts.map((text) => text.trim()).filter((text) => text !== '');
+}
+
+function resolveEnv(
+  env: Readonly<Record<string, string>> | undefined,
+  refuse: (field: string, reason: string) => PerdureError,
+): Readonly<Record<string, string>> {
+  const problem = variablesProblem(env ?? {}, false);
+  if (problem !== undefined) throw refuse(problem.field === '' ? 'env' : `env.${problem.field}`, problem.reason);
+  return { ...env };
 }
 
 function invalid(field: string, { issues: [issue] }: z.ZodError): PerdureError {

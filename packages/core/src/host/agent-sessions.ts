@@ -19,6 +19,7 @@ import { listSessions } from '../project/list-sessions.js';
 import { searchSessions } from '../project/search-sessions.js';
 import { archiveSession, restoreSession } from '../session/archive.js';
 import type { FactBatch } from '../session/fact-batch.js';
+import { followHost } from '../session/host-changes.js';
 import { openStream, relabel } from '../session/open-stream.js';
 import { checkEraseOptions, checkOptions, checkReason, checkText } from '../session/session-input.js';
 import type { SessionIdentity } from '../session/session-state.js';
@@ -75,7 +76,8 @@ export class AgentSessions implements Sessions {
       const isKnown = this.registry.find(config.key) !== undefined;
       const { handle, home } = this.registry.handle(config);
       const { model, title } = config;
-      const missing = await home.use(async ({ work: { journal } }) => {
+      const missing = await home.use(async (loaded) => {
+        const { journal } = loaded.work;
         await journal.refresh();
         if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
         if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
@@ -83,6 +85,7 @@ export class AgentSessions implements Sessions {
         await relabel(journal, config.labels);
         if (model !== undefined && model !== journal.state.model) await handle.set({ model });
         if (title !== undefined && title !== journal.state.naming.title) await handle.set({ title });
+        if (home.additions.variables.unasked.size > 0) await followHost(loaded);
         return undefined;
       });
       if (missing === undefined) return handle;

@@ -1,4 +1,4 @@
-import type { ApprovalMode } from '@perdure/events';
+import type { ActivePlugin, ApprovalMode } from '@perdure/events';
 import type {
   AgentDefinition,
   AgentDefinitionSource,
@@ -63,6 +63,10 @@ export interface AgentParts {
   readonly definitionSources: readonly AgentDefinitionSource[];
   /** Absent when no model is asked for titles. */
   readonly titles?: TitleSource | undefined;
+  /** Those of the runtime, and the agent's own. */
+  readonly plugins: readonly ActivePlugin[];
+  /** Keeps the agent's own plugins from being stopped until the function that it returns is called. */
+  readonly hold: () => () => void;
   readonly limits: Required<Omit<AgentLimits, Unlimited>> & { readonly [Key in Unlimited]: number | undefined };
 }
 

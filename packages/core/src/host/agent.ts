@@ -1,42 +1,32 @@
 import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/events';
 import {
-  AGENT_DEFINITIONS,
-  APPROVAL,
-  BUDGET_GUARDS,
-  COMMANDS,
-  GATES,
-  HOOKS,
-  ASKER,
-  MCP_SERVERS,
-  MODELS,
   PerdureError,
-  PERMISSION,
-  SESSION_TOOLS,
-  SYSTEM_BLOCKS,
-  TOOLS,
   type Agent,
   type AgentOptions,
-  type LanguageModel,
   type PluginLike,
   type Session,
   type SessionOptions,
   type Sessions,
-  type Token,
 } from '@perdure/plugin-api';
 import { profileOfFirst, viewOfSession } from '../children/narrow-view.js';
-import { checkModel } from '../invoke/language-model.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
 import { beginningOf } from '../session/session-loader.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
+import { AgentChanges } from './agent-changes.js';
+import { AgentPlugins, type PluginGeneration } from './agent-plugins.js';
 import { AgentSessions } from './agent-sessions.js';
 import { AgentView, type Governance } from './agent-view.js';
-import { resolveSessionOptions, sessionConfiguration, type AgentConfig, type SessionConfig } from './agent-options.js';
+import {
+  instructionOf,
+  resolveSessionOptions,
+  sessionConfiguration,
+  type AgentConfig,
+  type SessionConfig,
+} from './agent-options.js';
+import { compileAgent } from './compile-agent.js';
 import type { HostServices } from './host-services.js';
-import { loadPlugins } from './load-plugins.js';
 import { openBefore } from './load-session.js';
-import { orderPlugins } from './order-plugins.js';
-import { PluginSet } from './plugin-set.js';
 import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionRegistry } from './session-registry.js';
@@ -46,9 +36,11 @@ import { withSessionTools } from './session-tools.js';
 export class RuntimeAgent implements Agent {
   readonly sessions: Sessions;
   private readonly registry: SessionRegistry;
-  private readonly sets = new Map<string, PluginSet>();
+  private readonly plugins: AgentPlugins;
+  private readonly changes: AgentChanges;
   private readonly starting: Promise<void>;
-  private view: AgentView | undefined;
+  private views = new WeakMap<PluginGeneration, AgentView>();
+  private instruction: readonly string[];
   private disposing: Promise<void> | undefined;
   private isReady = false;
 
@@ -58,7 +50,16 @@ export class RuntimeAgent implements Agent {
     private readonly services: HostServices,
     private readonly onDisposed: () => void,
   ) {
-    this.registry = new SessionRegistry(services, config.id, config.retention, () => this.current());
+    this.instruction = config.instruction;
+    this.plugins = new AgentPlugins(services);
+    this.changes = new AgentChanges(config.env, config.id, services);
+    this.registry = new SessionRegistry({
+      services,
+      agentId: config.id,
+      retention: config.retention,
+      view: (plugins) => this.viewOf(this.plugins.of(plugins)),
+      env: (workspace) => this.changes.env(workspace),
+    });
     warnOfIdleLimits(config.retention, config.id, services.logger);
     this.starting = this.start();
     this.sessions = new AgentSessions(
@@ -88,16 +89,35 @@ export class RuntimeAgent implements Agent {
   async addPlugin(plugin: PluginLike): Promise<void> {
     if (typeof plugin !== 'string' && !isObject(plugin)) throw invalidInput('plugin', 'it is a plugin or its name');
     await this.starting;
-    await this.add([plugin]);
+    await this.plugins.add([plugin]);
+    await this.changes.tell(this.registry);
+    await this.plugins.retire();
   }
 
   async removePlugin(name: string): Promise<boolean> {
-    const set = this.sets.get(checkText('name', name));
-    if (set === undefined) return false;
-    this.sets.delete(name);
-    this.view = undefined;
-    await set.stop();
+    checkText('name', name);
+    await this.starting;
+    if (!(await this.plugins.remove(name))) return false;
+    await this.changes.tell(this.registry);
+    await this.plugins.retire();
     return true;
+  }
+
+  setInstruction(instruction: string | readonly string[]): void {
+    this.instruction = checkInstruction(instruction);
+    this.views = new WeakMap();
+  }
+
+  async setEnv(env: Readonly<Record<string, string>>): Promise<void> {
+    this.changes.setEnv(env);
+    await this.starting;
+    await this.changes.tell(this.registry);
+  }
+
+  async patchEnv(patch: Readonly<Record<string, string | null>>): Promise<void> {
+    this.changes.patchEnv(patch);
+    await this.starting;
+    await this.changes.tell(this.registry);
   }
 
   /**
@@ -140,82 +160,25 @@ export class RuntimeAgent implements Agent {
   }
 
   private async start(): Promise<void> {
-    await this.add(this.options.plugins ?? []);
+    await this.plugins.add(this.options.plugins ?? []);
     const { titles } = this.current().parts;
     // A model that is not there is found out before it would be missed in the background.
     if (titles?.model !== undefined) this.current().model(titles.model);
     this.isReady = true;
   }
 
-  /** Each plugin has a container of its own below the runtime's, so that it can be taken out again alone. */
-  private async add(plugins: readonly PluginLike[]): Promise<void> {
-    const { container, logger, config } = this.services;
-    const loaded = await loadPlugins(plugins, config.pluginRoot);
-    for (const { plugin } of loaded) {
-      const token = plugin.provides.find(({ scope }) => scope === 'runtime');
-      if (token !== undefined) {
-        const reason = `"${token.name}" belongs to the runtime, not to one agent`;
-        throw new PerdureError('PERDURE_PLUGIN_INVALID', { plugin: plugin.name, field: 'provides', reason });
-      }
-    }
-    const available = loaded.flatMap(({ plugin }) => plugin.needs.filter((need) => container.find(need) !== undefined));
-    for (const each of orderPlugins(loaded, available)) {
-      const set = new PluginSet(container.child(), logger, config);
-      await set.start([each]);
-      await this.sets.get(each.plugin.name)?.stop();
-      this.sets.set(each.plugin.name, set);
-    }
-    this.view = undefined;
-  }
-
   /** The agent as it is now. A step that began with an earlier view keeps it. */
   private current(): AgentView {
-    this.view ??= this.compile();
-    return this.view;
+    return this.viewOf(this.plugins.current);
   }
 
-  private compile(): AgentView {
-    const { container } = this.services;
-    const provided = Array.from(this.sets.values(), (set) => set.contributions).flat();
-    const own = <Port>({ key }: Token<Port>): readonly Port[] =>
-      provided.filter(({ token }) => token.key === key).map(({ value }) => value as Port);
-    const many = <Port>(token: Token<Port, 'many'>): readonly Port[] => [
-      ...(container.get(token) as readonly Port[]),
-      ...own(token),
-    ];
-    const models = new Map<string, LanguageModel>(this.config.models);
-    for (const source of many(MODELS)) {
-      for (const [name, model] of Object.entries(source.models))
-        if (!models.has(name)) models.set(name, checkModel(name, model));
+  private viewOf(generation: PluginGeneration): AgentView {
+    let view = this.views.get(generation);
+    if (view === undefined) {
+      view = compileAgent(this.options, { ...this.config, instruction: this.instruction }, this.services, generation);
+      this.views.set(generation, view);
     }
-    return new AgentView({
-      agentId: this.id,
-      instruction: this.config.instruction,
-      models,
-      defaultModel: this.config.defaultModel ?? (models.size === 1 ? [...models.keys()][0] : undefined),
-      tools: this.options.tools ?? {},
-      toolSources: many(TOOLS),
-      sessionTools: many(SESSION_TOOLS),
-      mcpServers: own(MCP_SERVERS)[0] ?? container.find(MCP_SERVERS),
-      systemBlocks: many(SYSTEM_BLOCKS),
-      gates: many(GATES),
-      hooks: many(HOOKS),
-      commandSources: many(COMMANDS),
-      definitionSources: many(AGENT_DEFINITIONS),
-      permission: container.find(PERMISSION),
-      asker: container.find(ASKER),
-      approval: container.find(APPROVAL),
-      budgetGuard: this.options.budgetGuard,
-      pluginGuards: many(BUDGET_GUARDS),
-      streaming: this.config.streaming,
-      readOnly: this.config.readOnly,
-      marksExternal: this.config.marksExternal,
-      lanes: this.config.lanes,
-      context: this.config.context,
-      titles: this.config.titles,
-      limits: this.config.limits,
-      files: this.config.files,
-    });
+    return view;
   }
 
   /** Options as they were given, and what is said beside them. */
@@ -231,7 +194,14 @@ export class RuntimeAgent implements Agent {
   private async end(): Promise<void> {
     await this.starting.catch(() => undefined);
     await this.registry.close();
-    for (const set of [...this.sets.values()].reverse()) await set.stop();
+    await this.plugins.stop();
     this.onDisposed();
   }
+}
+
+function checkInstruction(instruction: unknown): readonly string[] {
+  const texts: readonly unknown[] = Array.isArray(instruction) ? instruction : [instruction];
+  const isText = (text: unknown): text is string => typeof text === 'string';
+  if (!texts.every(isText)) throw invalidInput('instruction', 'it is a text or a list of texts');
+  return instructionOf(texts);
 }

@@ -4,7 +4,10 @@ import type { SessionConfig } from './agent-options.js';
 import type { RegisteredHome } from './registered-home.js';
 
 /** Children of the sessions of an agent are sessions of the same agent, each with a profile of its own. */
-export function childHomes(place: (config: SessionConfig) => RegisteredHome): ChildGround {
+export function childHomes(
+  place: (config: SessionConfig) => RegisteredHome,
+  find: (key: SessionKey) => RegisteredHome | undefined,
+): ChildGround {
   return {
     home: ({ childId, model, delegation, profile }, parent, { identity, labels }) => {
       const key: SessionKey = parent.tenant === undefined ? { id: childId } : { tenant: parent.tenant, id: childId };
@@ -16,6 +19,7 @@ export function childHomes(place: (config: SessionConfig) => RegisteredHome): Ch
         model,
         workspace: identity?.workspace,
         retention: {},
+        env: find(parent)?.additions.variables.own ?? {},
         agent: undefined,
         title: undefined,
         timezone: undefined,
@@ -23,6 +27,8 @@ export function childHomes(place: (config: SessionConfig) => RegisteredHome): Ch
         child: isKnown ? { root, delegation, profile } : undefined,
       };
       const home = place(config);
+      // It has the variables of its parent, as its own.
+      home.additions.variables.offer(config.env);
       return {
         use: (work) => home.recall(work),
         rest: () => home.restNow(),

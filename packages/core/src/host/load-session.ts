@@ -1,4 +1,4 @@
-import { sessionStream, type SessionKey, type SessionProfile } from '@perdure/events';
+import { sessionStream, type ActivePlugin, type SessionKey, type SessionProfile } from '@perdure/events';
 import { isPerdureError, reasonOf, type HostEnv } from '@perdure/plugin-api';
 import type { ChildGround } from '../children/child-ground.js';
 import { definitionOf, profileOf } from '../children/make-profile.js';
@@ -19,6 +19,7 @@ import { sessionConfiguration, type SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { assertAgent } from './session-agent.js';
+import type { VariableValues } from './variable-values.js';
 import { assertParent, placeUnder, type TreePlace } from './session-parent.js';
 
 /** Facts behind the last state snapshot at which the next is written. */
@@ -29,7 +30,8 @@ export async function openSession(
   services: HostServices,
   agentId: string,
   config: SessionConfig,
-  agent: () => AgentView,
+  agent: (plugins: readonly ActivePlugin[] | undefined) => AgentView,
+  variables: VariableValues,
   waiters: TurnWaiters,
   children: ChildGround,
 ): Promise<LoadedSession> {
@@ -41,23 +43,27 @@ export async function openSession(
   assertParent(config.parent, identity);
   const isUnder = config.parent !== undefined && config.child === undefined && identity === undefined;
   const place = isUnder ? await placeUnder(config.parent, key, services) : undefined;
-  const profile = config.agent === undefined ? undefined : chosenProfile(config.agent, identity, agent());
+  const profile = config.agent === undefined ? undefined : chosenProfile(config.agent, identity, agent(undefined));
+  const narrowed = (view: AgentView): AgentView => viewOfSession(view, journal.state.identity?.profile);
   const work: SessionWork = {
     key,
     journal,
     feed: new LiveFeed(),
-    composer: new Composer(key.id, redaction),
+    composer: new Composer(key.id, redaction, (source, reason) => {
+      services.logger.log('warn', 'Blocks of the system prompt are left out.', { session: key.id, source, reason });
+    }),
     store,
-    files: filesOf(services, journal, config, agent),
+    files: filesOf(services, journal, config, () => agent(journal.state.plugins)),
     env,
     redaction,
     secrets: services.secrets,
     batchContext,
     lease: services.lease,
     logger: services.logger,
-    plugins: services.plugins,
     children,
-    agent: () => viewOfSession(agent(), journal.state.identity?.profile),
+    variables,
+    agent: (state = journal.state) => narrowed(agent(state.plugins)),
+    newestAgent: () => narrowed(agent(undefined)),
   };
   const keeper = keepSnapshots(services, journal, snapshot);
   const { leaseTtlMs } = services.config;

@@ -1,4 +1,4 @@
-import type { Labels, SessionKey } from '@perdure/events';
+import type { ActivePlugin, Labels, SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
 import type { ChildGround } from '../children/child-ground.js';
 import type { LoadedSession } from '../session/loaded-session.js';
@@ -14,6 +14,7 @@ import { openJournal, openSession } from './load-session.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
 import { releaseSessionTools, withSessionTools } from './session-tools.js';
+import { VariableValues } from './variable-values.js';
 
 /** Milliseconds for which the runtime leaves a session alone that failed here: twice as many after each failure. */
 const PAUSE_MS = 500;
@@ -24,7 +25,10 @@ export interface HomeGround {
   readonly services: HostServices;
   readonly agentId: string;
   readonly retention: SessionRetentionLimits;
-  readonly view: () => AgentView;
+  /** The agent with these plugins of its own, where they still run, else as it is now. */
+  readonly view: (plugins: readonly ActivePlugin[] | undefined) => AgentView;
+  /** The variables of the agent's sessions of a workspace. */
+  readonly env: (workspace: string | undefined) => Readonly<Record<string, string>>;
   readonly children: ChildGround;
   readonly find: (key: SessionKey) => RegisteredHome | undefined;
 }
@@ -34,7 +38,7 @@ export interface HomeGround {
  * do; when it only waits for people it is released after a grace and leaves memory, and what stays is this object.
  */
 export class RegisteredHome implements SessionHome {
-  readonly additions = new SessionAdditions();
+  readonly additions: SessionAdditions;
   private readonly waiters: TurnWaiters;
   private loading: Promise<LoadedSession> | undefined;
   private loaded: LoadedSession | undefined;
@@ -59,6 +63,10 @@ export class RegisteredHome implements SessionHome {
   ) {
     const { config: options, waited } = ground.services;
     this.limits = ground.retention;
+    const workspace = (): string | undefined => this.loaded?.work.journal.state.identity?.workspace ?? config.workspace;
+    this.additions = new SessionAdditions(
+      new VariableValues(ground.services.env.random, () => ground.env(workspace())),
+    );
     this.waiters = new TurnWaiters(options.leaseTtlMs / 2, (difference) => waited.add(difference));
   }
 
@@ -82,13 +90,18 @@ export class RegisteredHome implements SessionHome {
     return this.ground.services.runIds;
   }
 
+  /** The agent with the plugins that the session has, and what is the session's own. */
   agent(): AgentView {
-    return withSessionTools(this.shared(), this.scope());
+    return this.agentWith(this.loaded?.work.journal.state.plugins);
   }
 
   /** The same without the tools that are the session's own: what those that it hands work to have too. */
-  shared(): AgentView {
-    return this.additions.view(this.delegator()?.shared() ?? this.ground.view());
+  shared(plugins: readonly ActivePlugin[] | undefined): AgentView {
+    return this.additions.view(this.delegator()?.shared(plugins) ?? this.ground.view(plugins));
+  }
+
+  private agentWith(plugins: readonly ActivePlugin[] | undefined): AgentView {
+    return withSessionTools(this.shared(plugins), this.scope());
   }
 
   scope(): SessionScope {
@@ -103,6 +116,11 @@ export class RegisteredHome implements SessionHome {
     };
   }
 
+  /** Whether the session is in memory, or on its way there. */
+  get isLoaded(): boolean {
+    return this.loading !== undefined && this.closing === undefined;
+  }
+
   retention(): SessionRetentionLimits {
     return this.limits;
   }
@@ -111,10 +129,6 @@ export class RegisteredHome implements SessionHome {
   retain(limits: SessionRetentionLimits): void {
     warnOfIdleLimits(limits, this.key.id, this.logger);
     this.limits = { ...this.limits, ...limits };
-  }
-
-  get isLoaded(): boolean {
-    return this.loaded !== undefined;
   }
 
   /** Turns whose end somebody waits for while the session is not in memory. */
@@ -215,7 +229,9 @@ export class RegisteredHome implements SessionHome {
     await this.leaving;
     await services.opening.enter();
     const { children } = this.ground;
-    const loaded = await openSession(services, agentId, this.config, () => this.agent(), this.waiters, children);
+    const { variables } = this.additions;
+    const view = (plugins: readonly ActivePlugin[] | undefined): AgentView => this.agentWith(plugins);
+    const loaded = await openSession(services, agentId, this.config, view, variables, this.waiters, children);
     this.loaded = loaded;
     void loaded.besideTurns.passivation.due.then(() => this.passivate(loaded));
     loaded.work.journal.onCommit(() => this.look());
@@ -286,7 +302,7 @@ export class RegisteredHome implements SessionHome {
 
   /** Nothing of the session is left here, nor what others kept for it. */
   private async gone(): Promise<void> {
-    await releaseSessionTools(this.ground.view().parts, this.scope(), this.logger);
+    await releaseSessionTools(this.ground.view(undefined).parts, this.scope(), this.logger);
     this.onGone();
   }
 

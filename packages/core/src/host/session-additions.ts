@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { checkCommand } from '../commands/check-command.js';
 import { AgentView } from './agent-view.js';
+import type { VariableValues } from './variable-values.js';
 
 const matcherShape = z.strictObject({
   tool: z.string().exactOptional(),
@@ -36,6 +37,11 @@ export class SessionAdditions {
   readonly commands = new Map<string, SlashCommand>();
   private guard: BudgetGuard | null | undefined;
   private made: { readonly from: AgentView; readonly view: AgentView } | undefined;
+
+  constructor(
+    /** The values of the session's variables. */
+    readonly variables: VariableValues,
+  ) {}
 
   /** Throws PERDURE_INPUT_INVALID. A hook of the same id is replaced. */
   registerHook<Event extends HookEvent>(

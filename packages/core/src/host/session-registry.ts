@@ -1,11 +1,9 @@
 import { keyText, type SessionKey } from '@perdure/events';
-import { PerdureError, type SessionRetentionLimits } from '@perdure/plugin-api';
+import { PerdureError } from '@perdure/plugin-api';
 import type { Journal } from '../session/journal.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionConfig } from './agent-options.js';
-import type { AgentView } from './agent-view.js';
 import { childHomes } from './child-homes.js';
-import type { HostServices } from './host-services.js';
 import { RegisteredHome, type HomeGround } from './registered-home.js';
 
 interface Place {
@@ -16,14 +14,18 @@ interface Place {
 /** The sessions of an agent in this process: one handle and one load for an id, however many ask at once. */
 export class SessionRegistry {
   private readonly handles = new Map<string, Place>();
+  private readonly ground: HomeGround;
   private isClosed = false;
 
-  private readonly ground: HomeGround;
-
-  constructor(services: HostServices, agentId: string, retention: SessionRetentionLimits, view: () => AgentView) {
+  constructor(ground: Omit<HomeGround, 'children' | 'find'>) {
     const find = (key: SessionKey): RegisteredHome | undefined => this.home(key);
-    const children = childHomes((config) => this.place(config).home);
-    this.ground = { services, agentId, retention, view, children, find };
+    const children = childHomes((config) => this.place(config).home, find);
+    this.ground = { ...ground, children, find };
+  }
+
+  /** The places of the sessions that are in memory, or on their way there. */
+  get loaded(): readonly RegisteredHome[] {
+    return Array.from(this.handles.values(), ({ home }) => home).filter((home) => home.isLoaded);
   }
 
   /** The handle of a session; the same one for the same id until it is closed. */
@@ -31,6 +33,7 @@ export class SessionRegistry {
     const place = this.place(config);
     place.home.ask();
     place.home.retain(config.retention);
+    place.home.additions.variables.offer(config.env);
     return place;
   }
 
@@ -85,5 +88,5 @@ export class SessionRegistry {
 
 function unasked(key: SessionKey): SessionConfig {
   const nothing = { model: undefined, workspace: undefined, parent: undefined, title: undefined, timezone: undefined };
-  return { key, labels: {}, agent: undefined, retention: {}, ...nothing };
+  return { key, labels: {}, agent: undefined, retention: {}, env: {}, ...nothing };
 }

@@ -13,6 +13,8 @@ export interface InvocationContext {
   readonly runId: string | undefined;
   readonly stepId: string | undefined;
   readonly workspace: string | undefined;
+  /** The variables that tools are handed. */
+  readonly environment: () => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly env: HostEnv;
   readonly redaction: Redaction;

@@ -131,7 +131,14 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
     calls: run.parts ?? noCalls,
     ...(context.files === undefined ? {} : { artifacts: context.files }),
     ...(run.children === undefined ? {} : { children: run.children }),
+    ...environmentOf(run, context),
   };
+}
+
+function environmentOf({ call, secrets }: ToolRun, context: InvocationContext): Pick<ToolContext, 'env'> {
+  const env = context.environment();
+  if (Object.keys(env).length === 0) return {};
+  return { env: secrets.isEmpty ? env : (secrets.resolve(env, call.name) as typeof env) };
 }
 
 /** A tool that was broken off may have had its effect: only one that reads can be called cancelled. */

@@ -1,193 +1,71 @@
 import {
   coreDefinition,
   isCoreType,
-  partLength,
-  partOnWire,
-  type AnswerPart,
   type EventEnvelopeV1,
   type JsonValue,
   type PayloadOf,
   type WireEvent,
   type WireLookup,
 } from '@perdure/events';
-import { isPerdureError } from '@perdure/plugin-api';
 import { metadataOnWire } from './envelope-metadata.js';
 import type { CommittedFact } from '../session/journal.js';
-import { currentTurn, initialState, type SessionState } from '../session/session-state.js';
-import { formatCursor, type AnswerPlace, type Cursor } from './cursor.js';
-import { deltaOnWire, sizeOf, type LiveAnswer } from './live-answer.js';
+import { currentTurn, initialState } from '../session/session-state.js';
+import type { Cursor } from './cursor.js';
+import { FeedWalk, walkFeed, type FeedItem, type FeedSource, type ReaderEnds } from './feed-walk.js';
+import { deltaOnWire, type AnswerKey } from './live-answer.js';
 import { LiveFeed } from './live-feed.js';
 
-/** What a reader needs of a session. */
-export interface EventSource {
+/** What a reader of events needs of a session. */
+export interface EventSource extends FeedSource {
   readonly sessionId: string;
-  readonly feed: LiveFeed;
   readonly lookup: WireLookup;
-  readonly head: () => number;
-  readonly state: () => SessionState;
-  /** Facts behind a revision from the store, some at a time; empty at the end. */
-  readonly read: (after: number) => Promise<readonly CommittedFact[]>;
 }
 
 const NOTHING_GROWS = new LiveFeed();
 
-/**
- * What ends a reader: the caller's signal at once; the end of the session in this process when everything stored has
- * been given. An end that is not a closing is thrown.
- */
-export interface ReaderEnds {
-  readonly signal?: AbortSignal | undefined;
-  readonly over: AbortSignal;
-}
-
-/**
- * Everything behind a cursor, then what comes: facts in the order of revisions, and between them the answer that grows.
- * The text of an answer is given once, as deltas while it grows and otherwise with its fact.
- */
+/** Everything behind a cursor, then what comes, as events; see `walkFeed`. */
 export async function* readEvents(
   source: EventSource,
   from: Cursor,
-  { signal, over }: ReaderEnds,
+  ends: ReaderEnds,
 ): AsyncGenerator<EventEnvelopeV1, void, undefined> {
-  const reader = new EventReader(source, from);
-  const pulse = source.feed.pulse;
-  // The signals wake the reader as everything else does; it looks at them whenever it is awake.
-  const wake = (): void => pulse.beat();
-  signal?.addEventListener('abort', wake);
-  over.addEventListener('abort', wake);
-  try {
-    for (;;) {
-      const next = pulse.next();
-      const isOver = over.aborted;
-      let found = false;
-      for await (const envelope of reader.available()) {
-        if (signal?.aborted === true) return;
-        found = true;
-        yield envelope;
-      }
-      if (signal?.aborted === true) return;
-      if (isOver && !found) {
-        if (isPerdureError(over.reason, 'PERDURE_SESSION_CLOSED')) return;
-        throw over.reason;
-      }
-      if (!found) await next;
+  const writer = new EnvelopeWriter(source);
+  for await (const item of walkFeed(source, from, ends)) {
+    for (const envelope of writer.envelopesOf(item)) {
+      if (ends.signal?.aborted === true) return;
+      yield envelope;
     }
-  } finally {
-    signal?.removeEventListener('abort', wake);
-    over.removeEventListener('abort', wake);
   }
 }
 
-class EventReader {
-  private revision: number;
-  private place: AnswerPlace | undefined;
-  private answer: LiveAnswer | undefined;
-  private nextDelta = 0;
-  private about: Record<string, JsonValue> = {};
+class EnvelopeWriter {
+  private grows: { readonly key: AnswerKey; readonly about: Record<string, JsonValue> } | undefined;
 
-  constructor(
-    private readonly source: EventSource,
-    from: Cursor,
-  ) {
-    this.revision = from.revision;
-    this.place = from.place;
-  }
+  constructor(private readonly source: EventSource) {}
 
-  /** Everything that can be given without waiting for something to happen. */
-  async *available(): AsyncGenerator<EventEnvelopeV1, void, undefined> {
-    while (this.revision < this.source.head()) {
-      const facts = this.source.feed.factsAfter(this.revision) ?? (await this.source.read(this.revision));
-      if (facts.length === 0) return;
-      for (const fact of facts) yield* this.ofFact(fact);
+  envelopesOf(item: FeedItem): readonly EventEnvelopeV1[] {
+    if (item.kind === 'delta') {
+      const event = deltaOnWire(item.delta);
+      return event === undefined ? [] : [this.envelope(event, item)];
     }
-    const growing = this.growing();
-    if (growing !== undefined) yield* this.ofAnswer(growing);
+    return wireEventsOf(item.fact, this.source.lookup).map((event) => this.envelope(event, item));
   }
 
-  *ofFact(fact: CommittedFact): Generator<EventEnvelopeV1> {
-    if (fact.type === 'ModelAnswered' || fact.type === 'AnswerInterrupted') {
-      const payload = fact.payload as PayloadOf<'ModelAnswered'> | PayloadOf<'AnswerInterrupted'>;
-      const isStep = !('purpose' in payload) || payload.purpose === 'step';
-      if (isStep && payload.stepId !== undefined) {
-        const live = this.source.feed.answer(payload.stepId, payload.attempt);
-        if (live !== undefined) yield* this.ofAnswer(live);
-        yield* this.restOf(payload.parts, fact);
-      }
-      // An answer that is no step's comes beside the one that grows.
-      if (isStep) this.leaveAnswer();
-      this.revision = fact.revision;
-      if (!isStep || fact.type === 'AnswerInterrupted') yield* this.onWire(fact);
-      return;
-    }
-    if (fact.type === 'StepStarted' || isFailedStep(fact)) this.leaveAnswer();
-    this.revision = fact.revision;
-    yield* this.onWire(fact);
-  }
-
-  private *onWire(fact: CommittedFact): Generator<EventEnvelopeV1> {
-    for (const event of wireEventsOf(fact, this.source.lookup)) yield this.envelope(event, fact);
-  }
-
-  /** What a reader has not seen of an answer that is a fact. */
-  private *restOf(parts: readonly AnswerPart[], fact: CommittedFact): Generator<EventEnvelopeV1> {
-    for (const [index, part] of parts.entries()) {
-      const from = this.place ?? { part: 0, offset: 0 };
-      if (index < from.part) continue;
-      const offset = index === from.part ? from.offset : 0;
-      const events = partOnWire(part, offset);
-      for (const [at, event] of events.entries()) {
-        const isLast = at === events.length - 1;
-        this.place = { part: index, offset: isLast ? partLength(part) : offset + at + 1 };
-        yield this.envelope(event, fact);
-      }
-    }
-  }
-
-  private *ofAnswer(answer: LiveAnswer): Generator<EventEnvelopeV1> {
-    if (this.answer !== answer) {
-      this.answer = answer;
-      this.about = liveMetadata(this.source);
-      const { index, rest } = answer.seek(this.place ?? { part: 0, offset: 0 });
-      this.nextDelta = index;
-      if (rest !== undefined) yield* this.ofDelta(rest);
-    }
-    while (this.nextDelta < answer.deltas.length) {
-      const delta = answer.deltas[this.nextDelta++];
-      if (delta !== undefined) yield* this.ofDelta(delta);
-    }
-  }
-
-  private *ofDelta(delta: LiveAnswer['deltas'][number]): Generator<EventEnvelopeV1> {
-    const before = this.place?.part === delta.part ? this.place.offset : 0;
-    const event = deltaOnWire(delta);
-    if (event === undefined) return;
-    this.place = { part: delta.part, offset: before + sizeOf(delta) };
-    yield this.envelope(event, undefined);
-  }
-
-  /** The answer that the session waits for, when this reader has everything before it. */
-  private growing(): LiveAnswer | undefined {
-    const step = currentTurn(this.source.state())?.step;
-    if (step === undefined || step.answer !== undefined || step.interrupted !== undefined) return undefined;
-    return this.source.feed.answer(step.stepId, step.failures + 1);
-  }
-
-  private leaveAnswer(): void {
-    this.place = undefined;
-    this.answer = undefined;
-    this.nextDelta = 0;
-  }
-
-  private envelope(event: WireEvent, fact: CommittedFact | undefined): EventEnvelopeV1 {
-    const cursor = formatCursor(this.revision, this.place);
-    const about: Record<string, JsonValue> = fact === undefined ? this.about : metadataOnWire(fact.recorded.metadata);
+  private envelope({ type, payload }: WireEvent, item: FeedItem): EventEnvelopeV1 {
+    const { fact, cursor } = item;
+    const about = item.kind === 'delta' && item.fact === undefined ? this.aboutLive(item.key) : metadataOf(item.fact);
     const stored = fact === undefined ? {} : { revision: fact.revision, event_id: fact.recorded.id };
-    return { version: 1, type: event.type, payload: event.payload, metadata: { cursor, ...about, ...stored } };
+    return { version: 1, type, payload, metadata: { cursor, ...about, ...stored } };
+  }
+
+  private aboutLive(key: AnswerKey): Record<string, JsonValue> {
+    if (this.grows?.key !== key) this.grows = { key, about: liveMetadata(this.source) };
+    return this.grows.about;
   }
 }
 
-function isFailedStep({ type, payload }: CommittedFact): boolean {
-  return type === 'ModelCallFailed' && (payload as PayloadOf<'ModelCallFailed'>).purpose === 'step';
+function metadataOf(fact: CommittedFact | undefined): Record<string, JsonValue> {
+  return fact === undefined ? {} : metadataOnWire(fact.recorded.metadata);
 }
 
 /** A fact as a reader gets it who comes when it is stored. */
@@ -200,11 +78,15 @@ export function eventsOfFact(sessionId: string, fact: CommittedFact, lookup: Wir
     state: () => initialState,
     read: () => Promise.resolve([]),
   };
-  return [...new EventReader(source, { revision: fact.revision - 1 }).ofFact(fact)];
+  const writer = new EnvelopeWriter(source);
+  const walk = new FeedWalk(source, { revision: fact.revision - 1 });
+  return [...walk.ofFact(fact)].flatMap((item) => writer.envelopesOf(item));
 }
 
-/** A fact that this build does not know keeps its type and payload. */
+/** What the deltas of an answer have not said. A fact that this build does not know keeps its type and payload. */
 function wireEventsOf(fact: CommittedFact, lookup: WireLookup): readonly WireEvent[] {
+  const isStepAnswer = fact.type === 'ModelAnswered' && (fact.payload as PayloadOf<'ModelAnswered'>).purpose === 'step';
+  if (isStepAnswer) return [];
   if (isCoreType(fact.type)) return coreDefinition(fact.type).wire.project(fact.payload, lookup);
   const payload = fact.payload as JsonValue;
   const isRecord = typeof payload === 'object' && payload !== null && !Array.isArray(payload);

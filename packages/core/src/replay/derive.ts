@@ -64,7 +64,7 @@ export async function deriveFacts(
       expiresAt: () => (recorded.payload as PayloadOf<'QuestionAsked'>).expiresAt ?? 0,
       missing: (recorded.payload as PayloadOf<'RunStarted'>).without ?? [],
       compose: (joining) => composer.compose(batch.state, agent, joining),
-      applyChange: (changed, change) => applyChange(changed, change, agent, composer),
+      applyChange: (changed, change) => applyChange(changed, change, { agent, composer }, session),
     });
   }
   return batch.facts;

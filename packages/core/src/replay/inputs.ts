@@ -54,6 +54,9 @@ export function isInput(
       return (fact.payload as PayloadOf<'HistoryCompacted'>).reason === undefined;
     case 'ChangeApplied':
       return state.changes[0]?.change.kind === 'compact';
+    case 'ChangeApplied':
+      // What the process had is not known behind it.
+      return ['compact', 'env', 'plugins'].includes(state.changes[0]?.change.kind ?? '');
     default:
       return false;
   }

@@ -45,13 +45,18 @@ async function requested(loaded: LoadedSession, changes: readonly Change[]): Pro
     );
     const finished = followed(loaded, (resolve) => {
       tell = () => {
-        if (!ids.every((id) => applied.has(id))) return;
-        resolve(outcomeOf(ids.map((id) => applied.get(id)).find((failure) => failure !== undefined)));
+        const waiting = journal.state.changes.map(({ changeId }) => changeId);
+        if (ids.some((id) => waiting.includes(id))) return;
+        // What is neither waiting nor applied ended with the session's stream.
+        const isLost = !ids.every((id) => applied.has(id));
+        const lost = isLost ? new PerdureError('PERDURE_CHANGE_DROPPED', { session: key.id }) : undefined;
+        resolve(outcomeOf(lost ?? ids.map((id) => applied.get(id)).find((failure) => failure !== undefined)));
       };
       tell();
     }).finally(end);
     loaded.follow();
-    await loaded.run({ insist: false });
+    // What hinders this node hinders no other; the change is stored.
+    await loaded.runIfSupplied();
     return { id: ids[0] ?? '', finished };
   } catch (error) {
     end();

@@ -1,6 +1,7 @@
 import { AppendList } from './append-list.js';
 import type { EvolveHandlers } from './evolve.js';
 import { completedTurn } from './evolve-session.js';
+import { withVariables } from './variables.js';
 import { updateTurn } from './turn-update.js';
 import { currentTurn, type EndedTurn, type OpenTurn, type RunState, type SessionState } from './session-state.js';
 
@@ -71,6 +72,7 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     const { change } = requested;
     if (change.kind === 'model') return { ...next, model: change.model };
     if (change.kind === 'approvals') return { ...next, approvals: change.mode };
+    if (change.kind === 'env') return { ...next, env: withVariables(state.env, change) };
     return change.kind === 'clear' ? cleared(next) : next;
   },
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { PayloadOf } from '@perdure/events';
-import { isPerdureError, PerdureError, reasonOf, type ResumeOptions, type TurnResult } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, type ResumeOptions, type TurnResult } from '@perdure/plugin-api';
 import { Executor } from '../turn/executor.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { InputIds } from './accept-input.js';
@@ -8,6 +8,7 @@ import { BesideTurns } from './beside-turns.js';
 import type { FactBatch } from './fact-batch.js';
 import { FactTellers } from './fact-tellers.js';
 import { HostCalls, type HostWork } from './host-calls.js';
+import { askForHostChanges, changesAtRest } from './host-changes.js';
 import type { CommittedFact } from './journal.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { partsToGoWithout } from './missing-parts.js';
@@ -15,6 +16,7 @@ import { releaseOwnership, takeOwnership, type Ownership, type ReleaseReason } f
 import { SessionIndex } from './session-index.js';
 import { isInputType, StreamFollower } from './stream-follower.js';
 import type { TurnWaiters } from './turn-waiters.js';
+import { typedError } from './typed-error.js';
 import { isRunnable } from './waiting.js';
 
 /**
@@ -156,6 +158,8 @@ export class LoadedSession {
   /** Does the host's own work beside the turn, on this node. */
   async beside<Result>(work: HostWork<Result>): Promise<Result> {
     await this.own({});
+    this.executor?.wake();
+    await changesAtRest(this.work.journal, this.over);
     return this.hostCalls.make(work, this.held);
   }
 
@@ -216,8 +220,9 @@ export class LoadedSession {
     const { journal, lease, env, key } = this.work;
     if (this.isLeaving) throw new PerdureError('PERDURE_SESSION_CLOSED', { session: key.id });
     const takeOver = options.takeOver ?? false;
-    const missing = partsToGoWithout(journal.state, this.work.agent(), key.id, options.withoutMissing ?? false);
+    const missing = partsToGoWithout(this.work, options.withoutMissing ?? false);
     const held = await takeOwnership(journal, lease, env, { takeOver, held: this.held, create: this.create });
+    await askForHostChanges(this.work);
     if (held === this.held && this.executor !== undefined) return;
     this.held = held;
     const executor: Executor = new Executor(this.work, held, missing, (error) => this.lose(executor, error));
@@ -279,8 +284,7 @@ export class LoadedSession {
   /** This process can no longer tell how the session goes on. */
   private fail(error: unknown, held = this.held): void {
     this.lost ??= held;
-    const reason = this.work.redaction.redactText(reasonOf(error));
-    this.failure ??= isPerdureError(error) ? error : new PerdureError('PERDURE_INTERNAL', { reason }, { cause: error });
+    this.failure ??= typedError(error, this.work.redaction);
     this.waiters.answer((turnId) => this.suspended(turnId));
     this.ending.abort(this.failure);
   }

@@ -1,29 +1,34 @@
 import { PerdureError } from '@perdure/plugin-api';
+import type { SessionWork } from '../turn/session-work.js';
 import type { AgentView } from '../host/agent-view.js';
+import { missingVariables } from './host-changes.js';
 import { currentTurn, type SessionState } from './session-state.js';
 
 export interface MissingPart {
-  readonly kind: 'model' | 'gate' | 'tool';
+  readonly kind: 'model' | 'gate' | 'tool' | 'env';
   readonly id: string;
 }
 
+type MissingGround = Pick<SessionWork, 'journal' | 'agent' | 'variables'>;
+
 /**
- * The parts that a session goes on without. Throws PERDURE_NOT_SUPPLIED when it has begun a turn with one of them and
- * is not to go on without it.
+ * The parts that a session goes on without. Throws PERDURE_NOT_SUPPLIED when it has begun a turn with one of them, or
+ * waits for a variable to be set to a value that is not here, and is not to go on without it.
  */
 export function partsToGoWithout(
-  state: SessionState,
-  agent: AgentView,
-  session: string,
+  work: MissingGround,
   withoutMissing: boolean | readonly string[],
 ): readonly MissingPart[] {
-  const missing = missingParts(state, agent);
+  const { state, key } = work.journal;
+  const variables = missingVariables(state, work).map((id): MissingPart => ({ kind: 'env', id }));
+  const missing = [...missingParts(state, work.agent()), ...variables];
   const mayLack = (id: string): boolean =>
     typeof withoutMissing === 'boolean' ? withoutMissing : withoutMissing.includes(id);
-  const first = missing.find(({ id }) => !mayLack(id));
-  if (first !== undefined && currentTurn(state)?.runs.length) {
-    throw new PerdureError('PERDURE_NOT_SUPPLIED', { session, kind: first.kind, id: first.id });
-  }
+  const isWaitedFor = ({ kind }: MissingPart): boolean =>
+    kind === 'env' && state.changes.some(({ change }) => change.kind === 'env');
+  const hasBegun = (currentTurn(state)?.runs.length ?? 0) > 0;
+  const first = missing.find((part) => !mayLack(part.id) && (hasBegun || isWaitedFor(part)));
+  if (first !== undefined) throw new PerdureError('PERDURE_NOT_SUPPLIED', { session: key.id, ...first });
   return missing;
 }
 

@@ -16,6 +16,8 @@ import type {
 } from '@perdure/events';
 import { noUsage } from '@perdure/events';
 import type { Message } from '@perdure/plugin-api';
+import type { SessionVariables } from './variables.js';
+import { noVariables } from './variables.js';
 import { AppendList } from './append-list.js';
 import type { CallState } from './call-state.js';
 import type { ChildState } from './child-state.js';
@@ -37,6 +39,8 @@ export interface SessionState {
   readonly model: string | undefined;
   /** The session's own approval mode; the policy's when absent. */
   readonly approvals: ApprovalMode | undefined;
+  /** What tools are handed as their environment; the values are with the host. It changes between steps only. */
+  readonly env: SessionVariables;
   readonly ownership: Ownership;
   /** Turns that have not ended, in order; the first is the one that runs or is next. */
   readonly open: readonly OpenTurn[];
@@ -237,6 +241,7 @@ export const initialState: SessionState = {
   archivedAt: undefined,
   model: undefined,
   approvals: undefined,
+  env: noVariables,
   ownership: { epoch: 0, handedOver: false },
   open: [],
   ended: AppendList.empty(),

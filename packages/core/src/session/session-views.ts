@@ -1,7 +1,7 @@
 import { PerdureError, type MessagePage, type MessagesOptions, type SessionInfo } from '@perdure/plugin-api';
 import type { Journal } from './journal.js';
 import { formatCursor } from '../live/cursor.js';
-import { activeRun, currentTurn, type SessionState } from './session-state.js';
+import { activeRun, currentTurn } from './session-state.js';
 import { previewOf, titleOf } from './title.js';
 
 /** What is known of a session at a revision. */
@@ -51,13 +51,14 @@ export function sessionInfo(journal: SessionSight): SessionInfo {
 }
 
 /** A page of messages, the newest or those before a sequence. Throws PERDURE_INPUT_INVALID. */
-export function messagePage(state: SessionState, options: MessagesOptions): MessagePage {
+export function messagePage({ state, head }: Pick<Journal, 'state' | 'head'>, options: MessagesOptions): MessagePage {
   const { beforeSequence, limit = 100 } = options;
   assertPositive('beforeSequence', beforeSequence);
   assertPositive('limit', limit);
   const end = Math.min(state.messages.length, (beforeSequence ?? Number.POSITIVE_INFINITY) - 1);
   const start = Math.max(0, end - limit);
-  return { items: state.messages.slice(start, end), total: state.messages.length, hasMore: start > 0 };
+  const items = state.messages.slice(start, end);
+  return { items, total: state.messages.length, hasMore: start > 0, cursor: formatCursor(head) };
 }
 
 function assertPositive(field: string, value: number | undefined): void {

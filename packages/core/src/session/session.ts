@@ -37,6 +37,7 @@ import {
   type SettleOptions,
   type Settlement,
   type StopResult,
+  type MutationOptions,
   type ToolOutcome,
   type TurnHandle,
   type TurnResult,
@@ -71,6 +72,7 @@ import {
   checkReason,
   checkResumeOptions,
   checkText,
+  checkMutationOptions,
 } from './session-input.js';
 import { sessionMcp } from './session-mcp.js';
 import { messagePage, sessionInfo } from './session-views.js';
@@ -189,8 +191,8 @@ export class DurableSession implements Session {
     }
   }
 
-  subscribe(listener: (mutation: Mutation) => void): () => void {
-    return listenTo(this.home, checkListener(listener));
+  subscribe(listener: (mutation: Mutation) => unknown, options?: MutationOptions): () => void {
+    return listenTo(this.home, checkListener(listener), checkMutationOptions(options));
   }
 
   async info(): Promise<SessionInfo> {
@@ -203,7 +205,7 @@ export class DurableSession implements Session {
 
   async messages(options?: MessagesOptions): Promise<MessagePage> {
     const checked = checkOptions(options);
-    return this.upToDate(({ work }) => messagePage(work.journal.state, checked));
+    return this.upToDate(({ work }) => messagePage(work.journal, checked));
   }
 
   async artifact(digest: string, range?: ByteRange): Promise<Uint8Array | null> {
@@ -224,7 +226,8 @@ export class DurableSession implements Session {
   }
 
   async set(change: SessionChange): Promise<ChangeHandle> {
-    return changeHandle(this.home, ...checkChanges(change));
+    const { variables } = this.home.additions;
+    return changeHandle(this.home, ...checkChanges(change, (env) => variables.change(env)));
   }
 
   compact(): Promise<ChangeHandle> {

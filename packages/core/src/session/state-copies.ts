@@ -27,6 +27,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     correction: state.correction,
     changes: state.changes,
     system: state.system,
+    env: state.env,
     plugins: state.plugins,
     hostCalls: state.hostCalls,
     nestedCalls: state.nestedCalls,

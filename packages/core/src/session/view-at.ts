@@ -35,7 +35,7 @@ function viewOf(key: SessionKey, { state, revision, hash, time }: FoldedSession)
     hash,
     time,
     info: () => sessionInfo({ key, state, head: revision, hash, time }),
-    messages: (options) => messagePage(state, checkOptions(options)),
+    messages: (options) => messagePage({ state, head: revision }, checkOptions(options)),
     interactions: () => pendingInteractions(state),
   };
 }

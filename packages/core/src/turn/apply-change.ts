@@ -1,9 +1,20 @@
+import type { ActivePlugin, Failure } from '@perdure/events';
 import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { Composer } from '../compose/composer.js';
 import type { AgentView } from '../host/agent-view.js';
+import type { VariableValues } from '../host/variable-values.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import type { PendingChange } from '../session/session-state.js';
 import { NODE, scopeOf } from './record-intent.js';
+
+/** What a change is applied with. Where values and plugins are inputs, as in a replay, nobody is asked for them. */
+export interface ChangeGround {
+  readonly agent: AgentView;
+  readonly composer: Composer;
+  readonly variables?: VariableValues;
+  /** Whether this process can serve the session with these plugins. */
+  readonly servesPlugins?: (plugins: readonly ActivePlugin[]) => boolean;
+}
 
 /**
  * Lets a requested change take effect at a step boundary. One that cannot is answered with its reason; none is lost.
@@ -11,10 +22,22 @@ import { NODE, scopeOf } from './record-intent.js';
 export function applyChange(
   batch: FactBatch,
   { changeId, change }: PendingChange,
-  agent: AgentView,
-  composer: Composer,
+  { agent, composer, variables, servesPlugins }: ChangeGround,
+  session: string,
 ): void {
   const scope = scopeOf(batch);
+  if (change.kind === 'env') {
+    const lacking = change.set.find((variable) => variables?.valueOf(variable) === undefined);
+    const failure = lacking && notSupplied('env', lacking.name, session);
+    return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
+  }
+  if (change.kind === 'plugins') {
+    const isServed = servesPlugins?.(change.plugins) ?? true;
+    if (isServed) batch.add('PluginSetChanged', { plugins: change.plugins }, scope, NODE);
+    const names = change.plugins.map(({ name }) => name).join(', ');
+    const failure = isServed ? undefined : notSupplied('plugins', names, session);
+    return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
+  }
   if (change.kind === 'model') {
     const failure = modelFailure(change.model, agent);
     return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
@@ -31,7 +54,7 @@ export function applyChange(
     const wasFrozen = state.system !== undefined;
     // A session that follows its agent has nothing to refresh.
     if (change.action !== 'refresh' || wasFrozen) {
-      const { blocks } = composer.compile(agent, state.identity?.workspace);
+      const { blocks } = composer.compile(agent, state.identity);
       const frozen = change.action === 'follow' ? {} : { blocks: blocks.map((block) => ({ ...block })) };
       batch.add('SystemSnapshotTaken', { changeId, ...frozen }, scope, NODE);
     }
@@ -44,6 +67,11 @@ export function applyChange(
     scope,
     NODE,
   );
+}
+
+function notSupplied(kind: string, id: string, session: string): Failure {
+  const code = 'PERDURE_NOT_SUPPLIED';
+  return { code, message: errorMessage(code, { session, kind, id }) };
 }
 
 function modelFailure(name: string, agent: AgentView): { readonly code: string; readonly message: string } | undefined {

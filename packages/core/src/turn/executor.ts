@@ -1,12 +1,16 @@
-import { errorMessage, isPerdureError, PerdureError, reasonOf } from '@perdure/plugin-api';
+import type { ActivePlugin } from '@perdure/events';
+import { errorMessage, isPerdureError, reasonOf, type PerdureError } from '@perdure/plugin-api';
 import { ChildWatch } from '../children/child-watch.js';
+import { isSamePlugins } from '../host/agent-plugins.js';
 import { decideCall } from '../invoke/decide-call.js';
 import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import { currentTurn } from '../session/session-state.js';
+import { typedError } from '../session/typed-error.js';
 import { applyChange } from './apply-change.js';
 import { isFactIntent, nextIntent, type EffectIntent, type FactIntent } from './decider.js';
 import { EffectRunner, frozenAgent, type StepMemory } from './effect-runner.js';
+import { HeldPlugins } from './held-plugins.js';
 import { handOver, recordDecision, recordIntentOrEnd, type RecordContext } from './record-intent.js';
 import { settleParts } from './side-call-state.js';
 import type { SessionWork } from './session-work.js';
@@ -29,6 +33,7 @@ export class Executor {
   private readonly children: ChildWatch;
   private suspending = false;
   private isRetired = false;
+  private readonly plugins = new HeldPlugins();
   /** What happened and could not be appended, because the session is another node's. */
   private lost: readonly DraftedFact[] = [];
 
@@ -51,6 +56,7 @@ export class Executor {
       .catch((error: unknown) => this.fail(error))
       .finally(() => {
         this.loop = undefined;
+        if (this.suspending) this.plugins.release();
         if (this.again && !this.suspending) this.wake();
       });
   }
@@ -106,6 +112,7 @@ export class Executor {
       const intent = await this.commit(inputs);
       this.children.look();
       inputs = [];
+      this.holdPlugins(intent.do !== 'rest');
       if (intent.do === 'more') {
         this.again = true;
         continue;
@@ -118,6 +125,13 @@ export class Executor {
       inputs = await this.effects.perform(intent);
       this.again = true;
     }
+  }
+
+  /** The plugins of a step stay until it has ended, and those of other work while it lasts. */
+  private holdPlugins(isWorking: boolean): void {
+    const step = currentTurn(this.work.journal.state)?.step;
+    if (isWorking || step !== undefined) this.plugins.hold(frozenAgent(this.memory, step?.stepId, this.work));
+    else this.plugins.release();
   }
 
   /** Appends what happened and everything that follows from it, up to the next effect. */
@@ -147,7 +161,7 @@ export class Executor {
   private advance(batch: FactBatch): Next {
     for (;;) {
       if (batch.isFull) return { do: 'more' };
-      const agent = this.work.agent();
+      const agent = this.work.agent(batch.state);
       const intent = nextIntent(batch.state, agent.parts.limits, this.effects.process, (state, reason, joining) =>
         this.work.composer.planCompaction(state, agent, joining, reason),
       );
@@ -170,12 +184,12 @@ export class Executor {
 
   private record(batch: FactBatch, intent: FactIntent): void {
     const { work } = this;
-    const agent = work.agent();
     const { state } = batch;
+    const agent = work.agent(state);
     const step = frozenAgent(this.memory, currentTurn(state)?.step?.stepId, work);
     const context: RecordContext = {
       sessionId: work.key.id,
-      plugins: work.plugins,
+      plugins: agent.parts.plugins,
       newRunId: () => work.env.idGenerator.next(`${work.key.id}-${this.held.epoch}-run`),
       now: () => work.env.clock.now(),
       missing: this.missing,
@@ -186,20 +200,19 @@ export class Executor {
         this.memory.composed = composed;
         return composed;
       },
-      applyChange: (changed, change) => applyChange(changed, change, agent, work.composer),
+      applyChange: (changed, change) => {
+        const servesPlugins = (plugins: readonly ActivePlugin[]): boolean =>
+          isSamePlugins(work.agent({ plugins }).parts.plugins, plugins);
+        const { composer, variables } = work;
+        applyChange(changed, change, { agent, composer, variables, servesPlugins }, work.key.id);
+      },
     };
     recordIntentOrEnd(batch, intent, context);
     if (intent.do === 'start-step') this.memory.stepId = currentTurn(batch.state)?.step?.stepId;
   }
 
   private async fail(error: unknown): Promise<void> {
-    const typed = isPerdureError(error)
-      ? error
-      : new PerdureError(
-          'PERDURE_INTERNAL',
-          { reason: this.work.redaction.redactText(reasonOf(error)) },
-          { cause: error },
-        );
+    const typed = typedError(error, this.work.redaction);
     this.again = false;
     this.leave();
     if (typed.entry.kind === 'bug') {

@@ -15,9 +15,11 @@ export function hostCall(name: string, input: JsonValue, isTrusted: boolean): Ho
     const callId = callIdOf(work.key.id, `host-${id}`, 0);
     const context = invocationContextOf(work, work.journal.state, signal, false);
     const plane = isTrusted ? ('trusted' as const) : ('governed' as const);
+    const agent = work.agent();
+    const end = agent.parts.hold();
     return makeSideCall(
       { callId, name, input, origin: 'host', plane, isTrusted, within: [] },
-      { work, held, agent: work.agent(), context, isHandingOver: () => false },
-    );
+      { work, held, agent, context, isHandingOver: () => false },
+    ).finally(end);
   };
 }

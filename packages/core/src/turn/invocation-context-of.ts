@@ -9,7 +9,7 @@ const RECENT = 5;
 
 /** What a piece of a session's work may know at a state. A call of the host belongs to no turn. */
 export function invocationContextOf(
-  work: Pick<SessionWork, 'key' | 'env' | 'redaction' | 'logger'> & Partial<Pick<SessionWork, 'files'>>,
+  work: Pick<SessionWork, 'key' | 'env' | 'redaction' | 'logger'> & Partial<Pick<SessionWork, 'files' | 'variables'>>,
   state: SessionState,
   signal: AbortSignal,
   isOfTurn = true,
@@ -26,6 +26,8 @@ export function invocationContextOf(
     runId,
     stepId: turn?.step?.stepId,
     workspace: state.identity?.workspace,
+    // It changes between steps only, so the state of any moment has what the step began with.
+    environment: () => work.variables?.environmentOf(state) ?? {},
     signal,
     env: work.env,
     redaction: work.redaction,

@@ -2,6 +2,7 @@ import type { ActivePlugin, Actor, JsonValue, PayloadOf } from '@perdure/events'
 import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import type { BoundTool } from '../compose/tool-set.js';
+import { isSamePlugins } from '../host/agent-plugins.js';
 import type { AgentView } from '../host/agent-view.js';
 import type { CallDecision } from '../invoke/decide-call.js';
 import { answeredOutcome, questionsOf } from '../invoke/questions.js';
@@ -142,7 +143,8 @@ export function scopeOf(batch: FactBatch): FactScope {
 }
 
 function startRun(batch: FactBatch, turn: OpenTurn, context: RecordContext): void {
-  if (!isSamePlugins(batch.state.plugins, context.plugins)) {
+  const { plugins } = batch.state;
+  if (plugins === undefined || !isSamePlugins(plugins, context.plugins)) {
     batch.add('PluginSetChanged', { plugins: [...context.plugins] }, { turnId: turn.turnId }, NODE);
   }
   const previous = turn.runs.at(-1)?.runId;
@@ -228,8 +230,4 @@ function settleUnrun(
 ): void {
   const failure = { code, message: errorMessage(code, { tool: call.name }) };
   settleUnstarted(batch, call, { status, failure }, context);
-}
-
-function isSamePlugins(a: readonly ActivePlugin[] | undefined, b: readonly ActivePlugin[]): boolean {
-  return a !== undefined && a.length === b.length && a.every((plugin, index) => plugin.digest === b[index]?.digest);
 }

@@ -76,7 +76,7 @@ export function sideContext(work: SessionWork): RecordContext {
   };
   return {
     sessionId: work.key.id,
-    plugins: work.plugins,
+    plugins: [],
     newRunId: unused,
     now: () => work.env.clock.now(),
     missing: [],

@@ -83,6 +83,7 @@ export const errorTable = {
   PERDURE_COMMAND_FAILED: unavailable('The command "/{command}" failed: {reason}.', false),
   PERDURE_COMMAND_TIMEOUT: unavailable('The command "/{command}" gave nothing for {ms} ms.', false),
   PERDURE_PROMPT_BLOCKED: refused('The prompt was blocked: {reason}.'),
+  PERDURE_CHANGE_DROPPED: refused('The session "{session}" ended before the change took effect.', 409),
   PERDURE_CHANGE_BLOCKED: refused('The change "{change}" was blocked: {reason}.'),
   PERDURE_TURN_TIME_LIMIT: refused('The turn took longer than {ms} ms.', 409),
   PERDURE_TURN_REPEATED_CALLS: refused('The model went on to call "{tool}" with the same arguments.', 409),

@@ -57,6 +57,8 @@ export interface ToolContext {
   readonly sessionId: string;
   /** The session's workspace, when it has one. */
   readonly workspace?: string;
+  /** The session's variables, as its step began with them; absent when it has none. Secrets are resolved in them. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Makes calls of other tools as parts of this one. */
   readonly calls: ScopedInvoker;
   /** The artifacts that the session's facts name. Absent where a tool is run without a session. */

@@ -39,6 +39,8 @@ export interface AgentOptions {
   readonly budgetGuard?: BudgetGuard;
   /** How much of their runs the agent's sessions offer; all of them when absent. */
   readonly retentionLimits?: SessionRetentionLimits;
+  /** Variables that the tools of all its sessions are handed, in the place of those of the workspace by the same name. */
+  readonly env?: Readonly<Record<string, string>>;
   /**
    * Whether a model is asked to give sessions their titles, once for each behind its first turns, in the background:
    * the session's own with `true`, or the one that is named. Each title is a model call that costs money, so `false`
@@ -99,6 +101,8 @@ export interface SessionOptions extends Labels {
   /** The name of the session's own model. */
   readonly model?: string;
   readonly workspace?: string;
+  /** The session's own variables, which come before its agent's. Given again, they supply what facts do not hold. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Member by member in the place of the agent's, in this process. */
   readonly retentionLimits?: SessionRetentionLimits;
   /**
@@ -126,10 +130,26 @@ export interface Agent {
    * `sessions.get` gives it.
    */
   session(workspace: string, options?: SessionOptions): Session;
-  /** Adds a plugin; sessions see it at their next step boundary. */
+  /**
+   * Adds a plugin, in the place of one of the same name. It is a change of each session of the agent that is in memory:
+   * asked for in its stream when the promise resolves, in effect at its next step boundary, and already in effect where
+   * nothing ran. A step that runs keeps the tools, hooks and system it began with.
+   */
   addPlugin(plugin: PluginLike): Promise<void>;
-  /** Removes a plugin that was given to this agent; sessions lose it at their next step boundary. */
+  /**
+   * Removes a plugin that was given to this agent, in the same way. It is stopped when the last step that uses it has
+   * ended; the promise waits for that only where nothing uses it. Whether there was such a plugin.
+   */
   removePlugin(name: string): Promise<boolean>;
+  /** Another instruction, from the next step of each session on whose system is not frozen. */
+  setInstruction(instruction: string | readonly string[]): void;
+  /**
+   * Other variables for all sessions, in the place of those that the agent had: a change of each session that is in
+   * memory, as a plugin is. Sessions that are opened later have them from then on. Throws PERDURE_INPUT_INVALID.
+   */
+  setEnv(env: Readonly<Record<string, string>>): Promise<void>;
+  /** The same for some of them; `null` takes one away. */
+  patchEnv(patch: Readonly<Record<string, string | null>>): Promise<void>;
   /**
    * Ends running turns at a point from which they can be resumed, releases the sessions and stops the agent's plugins.
    */

@@ -7,7 +7,7 @@ import type { ClusterEvent } from './cluster-event.js';
 import type { CommandHandler, CommandInfo } from './command.js';
 import type { Interaction, InteractionResponse } from './interaction.js';
 import type { Message } from './message.js';
-import type { Mutation } from './mutation.js';
+import type { Mutation, MutationOptions } from './mutation.js';
 import type { ObjectRequest, ObjectResult } from './object.js';
 import type {
   ActiveTool,
@@ -75,10 +75,11 @@ export interface Session {
    */
   events(options?: EventsOptions): AsyncIterable<EventEnvelopeV1>;
   /**
-   * Changes from now on, shaped for user interfaces. The function that it returns ends it; the session stays in memory
-   * until then.
+   * Changes from a cursor on, or from now on, shaped for user interfaces; see `Mutation`. The function that it returns
+   * ends it; the session stays in memory until then. Nothing is queued for a listener: one that returns a promise is
+   * waited for and reads on where it was, and one that throws is reported and goes on with the next.
    */
-  subscribe(listener: (mutation: Mutation) => void): () => void;
+  subscribe(listener: (mutation: Mutation) => unknown, options?: MutationOptions): () => void;
 
   info(): Promise<SessionInfo>;
   /** The session as it was behind a revision of its stream. Throws PERDURE_INPUT_INVALID for one that it has not. */
@@ -235,6 +236,8 @@ export interface MessagePage {
   readonly items: readonly Message[];
   readonly total: number;
   readonly hasMore: boolean;
+  /** The place of the session at which these are its messages: for `subscribe(listener, { from })`. */
+  readonly cursor: string;
 }
 
 export interface SessionInfo {
@@ -287,6 +290,12 @@ export interface SessionChange {
   readonly approvals?: ApprovalMode;
   /** What the session is called; 1 to 200 characters. No model is asked for a title then. */
   readonly title?: string;
+  /**
+   * The session's own variables, which come before its agent's: values by name, `null` takes one away. Facts hold names
+   * and salted digests; the values stay in this process and are given again, with the options of the session, where it
+   * goes on elsewhere.
+   */
+  readonly env?: Readonly<Record<string, string | null>>;
 }
 
 export interface ChangeHandle {
