@@ -96,7 +96,7 @@ describe('changes of a session', () => {
     const session = await agent.sessions.create({ sessionId: 's', tenantId: 'acme', correlationId: 'c-1' });
     await session.send('hello');
     await session.save();
-    const snapshot = await runtime.services.snapshots?.load('s');
+    const snapshot = await runtime.services.snapshots?.load('_.s');
     expect(snapshot?.session).toMatchObject({ id: 's', tenant_id: 'acme', state: 'Completed', messages: [{}, {}] });
     expect(snapshot?.run_records).toMatchObject([{ status: 'completed', prompt: 'hello', result_text: 'hi' }]);
     const again = await agent.sessions.get('s', { principal: 'me', correlationId: 'c-2' });

@@ -215,7 +215,7 @@ describe('an agent', () => {
     expect((await acme.sessions.list()).items[0]).toMatchObject({
       id: 's',
       messages: 2,
-      preview: 'hi',
+      preview: 'for acme',
       status: 'idle',
     });
     expect((await runtime.services.store.read('session-acme.s')).facts.length).toBeGreaterThan(3);

@@ -155,7 +155,7 @@ async function factsOf(store: MemoryEventStore): Promise<readonly RecordedFact[]
 }
 
 test(
-  `${STEPS} steps keep in the window, cost the same each, and lose nothing [P11] [P15]`,
+  `${STEPS} steps keep in the window, cost the same each, and lose nothing [P11]`,
   { timeout: 120_000 },
   async () => {
     const store = new CountingStore();
@@ -203,7 +203,6 @@ test(
       expect(late[member] / early[member], member).toBeGreaterThan(0.95);
       expect(late[member] / early[member], member).toBeLessThan(1.05);
     }
-    expect(late.reads).toBeLessThanOrEqual(early.reads);
     expect(late.reads).toBeLessThan(0.1);
 
     const messages = await allMessages(session);

@@ -88,7 +88,10 @@ async function whole(session: Session): Promise<MessagePage> {
 }
 
 /** A session at rest has told all when its last fact, the end of a turn, was told. */
-async function untilTold(session: Session, ...clients: readonly { readonly view: () => ConversationView }[]): Promise<void> {
+async function untilTold(
+  session: Session,
+  ...clients: readonly { readonly view: () => ConversationView }[]
+): Promise<void> {
   const { cursor } = await session.info();
   await waitUntil(() => clients.every(({ view }) => view().cursor === cursor));
 }
