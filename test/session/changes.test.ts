@@ -39,7 +39,10 @@ describe('changes of a session', () => {
     const runtime = await createTestRuntime({ plugins: [storeMemory, allowing] });
     const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel([]), instruction: ['One.', 'Two.'] });
     const session = await agent.sessions.create();
-    const contents = async () => (await session.system()).map(({ content }) => content);
+    const contents = async () =>
+      (await session.system()).flatMap(({ source, content }) =>
+        source === 'instruction' || source === 'plugin' ? [content] : [],
+      );
     await agent.addPlugin(speaker('plug', 'Three.'));
     expect(await contents()).toEqual(['One.', 'Two.', 'Three.']);
     await (
@@ -81,8 +84,8 @@ describe('changes of a session', () => {
     const session = await agent.sessions.create({ sessionId: 's' });
     for (let turn = 0; turn < 5; turn++) await session.send(`turn ${turn}`);
     expect(await (await session.compact()).finished).toEqual({ success: true });
-    // The summary, an answer, the last turn and the prompt.
-    expect((await session.send('and now')).text).toBe('seen 5');
+    // The system prompt, the summary, an answer, the last turn and the prompt.
+    expect((await session.send('and now')).text).toBe('seen 6');
     expect((await session.messages()).total).toBe(12);
     expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain('they counted');
     expect((await agent.replay('s')).difference).toBeUndefined();

@@ -76,7 +76,7 @@ describe('a conversation that comes near the window', () => {
     expect(JSON.stringify(orders[1]?.prompt)).toContain('part 1 was read');
     // System prompt, summary, and the prompt of the turn as it was given.
     const last = started.model.calls.at(-1)?.prompt ?? [];
-    expect(last[0]).toMatchObject({ role: 'system', content: 'Be brief.' });
+    expect(last[0]).toMatchObject({ role: 'system', content: expect.stringMatching(/^Be brief\./) });
     expect(JSON.stringify(last[1])).toContain(`part ${written} was read`);
     expect(last.at(-1)).toMatchObject({ role: 'user', content: [{ type: 'text', text: `11 ${LONG}` }] });
     expect((await started.session.messages()).total).toBe(24);

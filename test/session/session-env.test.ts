@@ -124,4 +124,21 @@ describe('the handle of a change', () => {
     await b.runtime.dispose();
     await a.runtime.dispose();
   });
+
+  test('follows the stream when another node takes the session over', async () => {
+    const store = new MemoryEventStore();
+    const a = await node(store);
+    const session = await a.agent.sessions.create({ sessionId: 's', env: { WAIT: 'yes' } });
+    await session.prompt('go');
+    await waitUntil(() => a.seen.length === 1);
+    const handle = await session.set({ approvals: 'deny' });
+    const b = await node(store, {}, 'b');
+    const other = await b.agent.sessions.get('s', { env: { WAIT: 'no' } });
+    await (
+      await other.resume({ takeOver: true })
+    )?.finished;
+    expect(await handle.finished).toEqual({ success: true });
+    await b.runtime.dispose();
+    await a.runtime.dispose();
+  });
 });

@@ -53,8 +53,6 @@ export function isInput(
       // One of an older build does not say what it was decided with.
       return (fact.payload as PayloadOf<'HistoryCompacted'>).reason === undefined;
     case 'ChangeApplied':
-      return state.changes[0]?.change.kind === 'compact';
-    case 'ChangeApplied':
       // What the process had is not known behind it.
       return ['compact', 'env', 'plugins'].includes(state.changes[0]?.change.kind ?? '');
     default:

@@ -51,7 +51,7 @@ export class LoadedSession {
     private readonly waiters: TurnWaiters,
   ) {
     this.index = new SessionIndex(() => work.journal.state);
-    this.follower = new StreamFollower(work, () => this.held !== undefined);
+    this.follower = new StreamFollower(work, () => this.isOwner);
     this.tellers = new FactTellers(work, this.index, this.signal);
     this.hostCalls = new HostCalls(work);
     this.besideTurns = new BesideTurns(work, () => this.isOwner, this.signal);
@@ -238,8 +238,10 @@ export class LoadedSession {
       case 'ToolCallDecided':
         return this.index.decided(fact.payload as PayloadOf<'ToolCallDecided'>);
       case 'OwnershipTaken':
-        if (this.held !== undefined && !this.isOwner) this.executor?.leave();
-        return undefined;
+        if (this.held === undefined || this.isOwner) return undefined;
+        this.executor?.leave();
+        // A call that runs on here may take long; what the next owner does is told meanwhile.
+        return this.follower.again();
       case 'OwnershipReleased':
         return this.letGo();
       case 'RunEnded':
