@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { keyText } from '@perdure/events';
 import { createTestRuntime } from '@perdure/core/testing';
 import { definePlugin, SYSTEM_BLOCKS, TOOLS, type Plugin } from '@perdure/plugin-api';
 import { MemoryEventStore, MemorySnapshotStore, storeMemory } from '@perdure/store-memory';
@@ -99,7 +100,7 @@ describe('changes of a session', () => {
     const session = await agent.sessions.create({ sessionId: 's', tenantId: 'acme', correlationId: 'c-1' });
     await session.send('hello');
     await session.save();
-    const snapshot = await runtime.services.snapshots?.load('_.s');
+    const snapshot = await runtime.services.snapshots?.load(keyText({ id: 's' }));
     expect(snapshot?.session).toMatchObject({ id: 's', tenant_id: 'acme', state: 'Completed', messages: [{}, {}] });
     expect(snapshot?.run_records).toMatchObject([{ status: 'completed', prompt: 'hello', result_text: 'hi' }]);
     const again = await agent.sessions.get('s', { principal: 'me', correlationId: 'c-2' });
