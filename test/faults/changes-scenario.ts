@@ -15,7 +15,8 @@ export const changesInStep: Scenario = {
   },
   async drive(session) {
     // A process that is started again is given the values again.
-    const env = { REGION: 'north' };
+    const { messages } = await session.info();
+    const env: Record<string, string> = messages === 0 ? { REGION: 'north' } : { REGION: 'north', STAGE: 'two' };
     const given = await session.set({ env });
     const turn = await session.prompt({ query: 'go', promptId: 'p-1' });
     await session.resume();
