@@ -44,7 +44,7 @@ async function promptOf(specification: 'v2' | 'v3' | 'v4', files: FileOptions): 
   const { runtime, session } = await start(model as LanguageModel, { files });
   await session.send({ query: 'look', attachments: [{ data: PNG, filename: 'mine.png' }] });
   await runtime.dispose();
-  const [user, , tool, ...behind] = model.calls.at(-1)?.prompt ?? [];
+  const [, user, , tool, ...behind] = model.calls.at(-1)?.prompt ?? [];
   return [user?.content, tool?.content, ...behind.map(({ role, content }) => [role, content])];
 }
 
@@ -101,7 +101,8 @@ describe('files as models are shown them', () => {
     const { runtime, session } = await start(openAiCompatibleModel({ baseUrl: server.url, modelId: 'm' }));
     const result = await session.send({ query: 'look', attachments: [{ data: PNG }, { data: Buffer.from('plain') }] });
     expect(result.text).toBe('I see it');
-    const { messages } = server.requests.at(-1) as { messages: { role: string; content: unknown }[] };
+    const { messages: shown } = server.requests.at(-1) as { messages: { role: string; content: unknown }[] };
+    const messages = shown.filter(({ role }) => role !== 'system');
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } };
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
     expect(messages[0]?.content).toMatchObject([
@@ -158,7 +159,7 @@ describe('files as models are shown them', () => {
     expect(answer?.parts).toMatchObject([{ type: 'file', mediaType: 'image/png', artifact: { bytes: PNG.length } }]);
     expect(JSON.stringify(answer)).not.toContain(base64);
     await session.send('and?');
-    expect(inner.calls[1]?.prompt[1]?.content).toEqual([{ type: 'file', mediaType: 'image/png', data: bytes }]);
+    expect(inner.calls[1]?.prompt[2]?.content).toEqual([{ type: 'file', mediaType: 'image/png', data: bytes }]);
     await runtime.dispose();
   });
 });
