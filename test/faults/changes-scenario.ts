@@ -1,6 +1,8 @@
 import type { Scenario } from './scenario.js';
 
-/** Changes that wait for the end of a step, of every kind that a session can be asked for; none is lost or made twice. */
+/**
+ * Changes that wait for the end of a step, of every kind that a session can be asked for; none is lost or made twice.
+ */
 export const changesInStep: Scenario = {
   name: 'changes in the middle of a step',
   script: {

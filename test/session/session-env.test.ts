@@ -103,7 +103,7 @@ describe('the variables of a session', () => {
 });
 
 describe('the handle of a change', () => {
-  test('ends when the session is closed before it takes effect, and the next owner applies the change once', async () => {
+  test('ends when the session is closed before it takes effect; the next owner applies the change once', async () => {
     const store = new MemoryEventStore();
     const a = await node(store);
     const session = await a.agent.sessions.create({ sessionId: 's', env: { WAIT: 'yes' } });

@@ -185,18 +185,15 @@ export type {
 export type {
   ChangeHandle,
   EventsOptions,
-  MessagePage,
-  MessagesOptions,
   ParallelOptions,
   ParallelOutcome,
   ParallelTask,
   ResumeOptions,
   Session,
   SessionChange,
-  SessionInfo,
-  SessionView,
   TurnStream,
 } from './session/session.js';
+export type { MessagePage, MessagesOptions, SessionInfo, SessionView } from './session/session-view.js';
 export type { SessionMcp } from './session/session-mcp.js';
 export type {
   PromptInput,

@@ -1,37 +1,25 @@
 import type { ActivePlugin, Labels, SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
-import type { ChildGround } from '../children/child-ground.js';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { releaseOwnership } from '../session/ownership.js';
 import type { SessionHome } from '../session/session-home.js';
-import { currentTurn } from '../session/session-state.js';
+import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
 import { isRunnable, isWaiting } from '../session/waiting.js';
 import type { SessionConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
+import { HomeAgent } from './home-agent.js';
+import type { HomeGround } from './home-ground.js';
 import type { HostServices } from './host-services.js';
 import { openJournal, openSession } from './load-session.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
-import { releaseSessionTools, withSessionTools } from './session-tools.js';
+import { releaseSessionTools } from './session-tools.js';
 import { VariableValues } from './variable-values.js';
 
 /** Milliseconds for which the runtime leaves a session alone that failed here: twice as many after each failure. */
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-
-/** What a home needs of the agent that its session belongs to. */
-export interface HomeGround {
-  readonly services: HostServices;
-  readonly agentId: string;
-  readonly retention: SessionRetentionLimits;
-  /** The agent with these plugins of its own, where they still run, else as it is now. */
-  readonly view: (plugins: readonly ActivePlugin[] | undefined) => AgentView;
-  /** The variables of the agent's sessions of a workspace. */
-  readonly env: (workspace: string | undefined) => Readonly<Record<string, string>>;
-  readonly children: ChildGround;
-  readonly find: (key: SessionKey) => RegisteredHome | undefined;
-}
 
 /**
  * The place of one session in this process. The session itself is there while it is used, watched, or has something to
@@ -39,6 +27,7 @@ export interface HomeGround {
  */
 export class RegisteredHome implements SessionHome {
   readonly additions: SessionAdditions;
+  readonly agents: HomeAgent;
   private readonly waiters: TurnWaiters;
   private loading: Promise<LoadedSession> | undefined;
   private loaded: LoadedSession | undefined;
@@ -67,6 +56,8 @@ export class RegisteredHome implements SessionHome {
     this.additions = new SessionAdditions(
       new VariableValues(ground.services.env.random, () => ground.env(workspace())),
     );
+    const state = (): SessionState | undefined => this.loaded?.work.journal.state;
+    this.agents = new HomeAgent(ground, config, this.additions, state);
     this.waiters = new TurnWaiters(options.leaseTtlMs / 2, (difference) => waited.add(difference));
   }
 
@@ -92,28 +83,11 @@ export class RegisteredHome implements SessionHome {
 
   /** The agent with the plugins that the session has, and what is the session's own. */
   agent(): AgentView {
-    return this.agentWith(this.loaded?.work.journal.state.plugins);
-  }
-
-  /** The same without the tools that are the session's own: what those that it hands work to have too. */
-  shared(plugins: readonly ActivePlugin[] | undefined): AgentView {
-    return this.additions.view(this.delegator()?.shared(plugins) ?? this.ground.view(plugins));
-  }
-
-  private agentWith(plugins: readonly ActivePlugin[] | undefined): AgentView {
-    return withSessionTools(this.shared(plugins), this.scope());
+    return this.agents.current();
   }
 
   scope(): SessionScope {
-    const identity = this.loaded?.work.journal.state.identity;
-    const { key, parent, workspace } = this.config;
-    return {
-      agentId: this.agentId,
-      sessionId: key.id,
-      tenant: key.tenant ?? null,
-      parent: (identity === undefined ? parent : identity.parent) ?? null,
-      workspace: identity === undefined ? workspace : identity.workspace,
-    };
+    return this.agents.scope();
   }
 
   /** Whether the session is in memory, or on its way there. */
@@ -194,14 +168,6 @@ export class RegisteredHome implements SessionHome {
     return this.closing;
   }
 
-  /** The session in this process that handed its work to this one: what a host added there holds here. */
-  private delegator(): RegisteredHome | undefined {
-    const identity = this.loaded?.work.journal.state.identity;
-    const isChild = (identity?.delegation ?? this.config.child) !== undefined;
-    const id = isChild ? (identity?.parent ?? this.config.parent) : undefined;
-    return id === undefined ? undefined : this.ground.find({ ...this.key, id });
-  }
-
   private enter(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
     this.holds += 1;
     let isReleased = false;
@@ -230,7 +196,7 @@ export class RegisteredHome implements SessionHome {
     await services.opening.enter();
     const { children } = this.ground;
     const { variables } = this.additions;
-    const view = (plugins: readonly ActivePlugin[] | undefined): AgentView => this.agentWith(plugins);
+    const view = (plugins: readonly ActivePlugin[] | undefined): AgentView => this.agents.with(plugins);
     const loaded = await openSession(services, agentId, this.config, view, variables, this.waiters, children);
     this.loaded = loaded;
     void loaded.besideTurns.passivation.due.then(() => this.passivate(loaded));

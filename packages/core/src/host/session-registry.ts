@@ -4,7 +4,8 @@ import type { Journal } from '../session/journal.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionConfig } from './agent-options.js';
 import { childHomes } from './child-homes.js';
-import { RegisteredHome, type HomeGround } from './registered-home.js';
+import type { HomeGround } from './home-ground.js';
+import { RegisteredHome } from './registered-home.js';
 
 interface Place {
   readonly handle: DurableSession;

@@ -38,8 +38,8 @@ export interface ReaderEnds {
 
 /**
  * Everything behind a cursor, then what comes: facts in the order of revisions, and between them the answer that grows.
- * The text of an answer is given once, as deltas while it grows and otherwise with its fact. Nothing is queued: a reader
- * that is slow reads on where it was.
+ * The text of an answer is given once, as deltas while it grows and otherwise with its fact. Nothing is queued: a
+ * reader that is slow reads on where it was.
  */
 export async function* walkFeed(
   source: FeedSource,

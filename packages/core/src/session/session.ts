@@ -1,48 +1,6 @@
 import { keyText, type EventEnvelopeV1, type JsonValue, type SystemBlock } from '@perdure/events';
-import {
-  PerdureError,
-  type ActiveTool,
-  type BudgetGuard,
-  type ByteRange,
-  type ChangeHandle,
-  type ClusterEvent,
-  type CommandHandler,
-  type CommandInfo,
-  type EventsOptions,
-  type HookConfig,
-  type HookEvent,
-  type HookHandler,
-  type HookMatcher,
-  type Interaction,
-  type InteractionResponse,
-  type MessagePage,
-  type MessagesOptions,
-  type Mutation,
-  type ObjectRequest,
-  type ObjectResult,
-  type ParallelOptions,
-  type ParallelOutcome,
-  type ParallelTask,
-  type PromptLike,
-  type ResumeOptions,
-  type RunEvent,
-  type RunEventPage,
-  type RunEventPageOptions,
-  type RunSnapshot,
-  type Session,
-  type SessionChange,
-  type SessionInfo,
-  type SessionView,
-  type SessionMcp,
-  type SettleOptions,
-  type Settlement,
-  type StopResult,
-  type MutationOptions,
-  type ToolOutcome,
-  type TurnHandle,
-  type TurnResult,
-  type TurnStream,
-} from '@perdure/plugin-api';
+import { PerdureError } from '@perdure/plugin-api';
+import type * as api from '@perdure/plugin-api';
 import { takeSnapshot } from '../exchange/take-snapshot.js';
 import { beginning, parseCursor } from '../live/cursor.js';
 import { readEvents } from '../live/event-reader.js';
@@ -80,10 +38,10 @@ import { turnHandle } from './turn-handle.js';
 import { viewAt } from './view-at.js';
 
 /** The public handle of a session. It holds no state of the conversation; its home loads that with the first use. */
-export class DurableSession implements Session {
+export class DurableSession implements api.Session {
   private readonly conversation: Conversation;
   private readonly records: RunRecords;
-  readonly mcp: SessionMcp;
+  readonly mcp: api.SessionMcp;
 
   constructor(private readonly home: SessionHome) {
     this.conversation = new Conversation(home);
@@ -110,23 +68,23 @@ export class DurableSession implements Session {
     return this.home.labels().correlationId ?? null;
   }
 
-  prompt(input: PromptLike): Promise<TurnHandle> {
+  prompt(input: api.PromptLike): Promise<api.TurnHandle> {
     return this.conversation.prompt(input);
   }
 
-  send(input: PromptLike): Promise<TurnResult> {
+  send(input: api.PromptLike): Promise<api.TurnResult> {
     return this.conversation.send(input);
   }
 
-  stream(input: PromptLike): TurnStream {
+  stream(input: api.PromptLike): api.TurnStream {
     return this.conversation.stream(input);
   }
 
-  resumeRun(runId: string, options?: ResumeOptions): Promise<TurnResult> {
+  resumeRun(runId: string, options?: api.ResumeOptions): Promise<api.TurnResult> {
     return this.conversation.resumeRun(runId, options);
   }
 
-  async resume(options?: ResumeOptions): Promise<TurnHandle | null> {
+  async resume(options?: api.ResumeOptions): Promise<api.TurnHandle | null> {
     const checked = checkResumeOptions(options);
     return this.home.use(async (loaded) => {
       await loaded.work.journal.refresh();
@@ -140,7 +98,7 @@ export class DurableSession implements Session {
     });
   }
 
-  async stop(reason?: string): Promise<StopResult> {
+  async stop(reason?: string): Promise<api.StopResult> {
     checkReason(reason);
     return this.home.use(async (loaded) => {
       const turnId = await stopEverything(loaded.work.journal, reason);
@@ -151,32 +109,32 @@ export class DurableSession implements Session {
     });
   }
 
-  runs(): Promise<readonly RunSnapshot[]> {
+  runs(): Promise<readonly api.RunSnapshot[]> {
     return this.records.list();
   }
-  runSnapshot(runId: string): Promise<RunSnapshot | null> {
+  runSnapshot(runId: string): Promise<api.RunSnapshot | null> {
     return this.records.snapshot(runId);
   }
-  runEvents(runId: string): Promise<readonly RunEvent[]> {
+  runEvents(runId: string): Promise<readonly api.RunEvent[]> {
     return this.records.events(runId);
   }
-  runEventPage(runId: string, options?: RunEventPageOptions): Promise<RunEventPage | null> {
+  runEventPage(runId: string, options?: api.RunEventPageOptions): Promise<api.RunEventPage | null> {
     return this.records.eventPage(runId, options);
   }
-  currentRun(): Promise<RunSnapshot | null> {
+  currentRun(): Promise<api.RunSnapshot | null> {
     return this.records.current();
   }
-  activeTools(): Promise<readonly ActiveTool[]> {
+  activeTools(): Promise<readonly api.ActiveTool[]> {
     return this.records.activeTools();
   }
   cancelRun(runId: string): Promise<boolean> {
     return this.records.cancel(runId);
   }
-  cancelAndSettle(options?: SettleOptions): Promise<Settlement> {
+  cancelAndSettle(options?: api.SettleOptions): Promise<api.Settlement> {
     return this.records.cancelAndSettle(options);
   }
 
-  async *events(options?: EventsOptions): AsyncGenerator<EventEnvelopeV1, void, undefined> {
+  async *events(options?: api.EventsOptions): AsyncGenerator<EventEnvelopeV1, void, undefined> {
     const { from: cursor, signal } = checkEventsOptions(options);
     const held = this.home.hold();
     try {
@@ -191,24 +149,24 @@ export class DurableSession implements Session {
     }
   }
 
-  subscribe(listener: (mutation: Mutation) => unknown, options?: MutationOptions): () => void {
+  subscribe(listener: (mutation: api.Mutation) => unknown, options?: api.MutationOptions): () => void {
     return listenTo(this.home, checkListener(listener), checkMutationOptions(options));
   }
 
-  async info(): Promise<SessionInfo> {
+  async info(): Promise<api.SessionInfo> {
     return this.upToDate(({ work }) => sessionInfo(work.journal));
   }
 
-  async at(revision: number): Promise<SessionView> {
+  async at(revision: number): Promise<api.SessionView> {
     return this.upToDate(({ work }) => viewAt(revision, work.journal, work.store));
   }
 
-  async messages(options?: MessagesOptions): Promise<MessagePage> {
+  async messages(options?: api.MessagesOptions): Promise<api.MessagePage> {
     const checked = checkOptions(options);
     return this.upToDate(({ work }) => messagePage(work.journal, checked));
   }
 
-  async artifact(digest: string, range?: ByteRange): Promise<Uint8Array | null> {
+  async artifact(digest: string, range?: api.ByteRange): Promise<Uint8Array | null> {
     checkText('digest', digest);
     return this.upToDate(async ({ work }) => (await work.files.read(digest, range)) ?? null);
   }
@@ -217,20 +175,20 @@ export class DurableSession implements Session {
     return this.upToDate(({ work }) => work.composer.system(work.journal.state, work.agent()).blocks);
   }
 
-  snapshot(): Promise<ChangeHandle> {
+  snapshot(): Promise<api.ChangeHandle> {
     return changeHandle(this.home, { kind: 'system', action: 'freeze' });
   }
 
-  syncshot(): Promise<ChangeHandle> {
+  syncshot(): Promise<api.ChangeHandle> {
     return changeHandle(this.home, { kind: 'system', action: 'refresh' });
   }
 
-  async set(change: SessionChange): Promise<ChangeHandle> {
+  async set(change: api.SessionChange): Promise<api.ChangeHandle> {
     const { variables } = this.home.additions;
     return changeHandle(this.home, ...checkChanges(change, (env) => variables.change(env)));
   }
 
-  compact(): Promise<ChangeHandle> {
+  compact(): Promise<api.ChangeHandle> {
     return changeHandle(this.home, { kind: 'compact' });
   }
 
@@ -245,12 +203,12 @@ export class DurableSession implements Session {
     });
   }
 
-  registerHook<Event extends HookEvent>(
+  registerHook<Event extends api.HookEvent>(
     id: string,
     event: Event,
-    matcher?: HookMatcher | null,
-    config?: HookConfig | null,
-    handler?: HookHandler<Event> | null,
+    matcher?: api.HookMatcher | null,
+    config?: api.HookConfig | null,
+    handler?: api.HookHandler<Event> | null,
   ): void {
     this.home.additions.registerHook(id, event, matcher, config, handler);
   }
@@ -263,11 +221,11 @@ export class DurableSession implements Session {
     return this.home.additions.hookCount;
   }
 
-  setBudgetGuard(guard: BudgetGuard | null): void {
+  setBudgetGuard(guard: api.BudgetGuard | null): void {
     this.home.additions.setBudgetGuard(guard);
   }
 
-  registerCommand(name: string, description: string, handler: CommandHandler, timeoutMs?: number): void {
+  registerCommand(name: string, description: string, handler: api.CommandHandler, timeoutMs?: number): void {
     const limit = timeoutMs === undefined ? {} : { timeoutMs };
     this.home.additions.registerCommand({ name, description, handler, ...limit });
   }
@@ -276,40 +234,40 @@ export class DurableSession implements Session {
     return this.home.additions.unregisterCommand(name);
   }
 
-  listCommands(): readonly CommandInfo[] {
+  listCommands(): readonly api.CommandInfo[] {
     return listCommands(this.home.agent(), this.home.additions);
   }
 
-  async interactions(): Promise<readonly Interaction[]> {
+  async interactions(): Promise<readonly api.Interaction[]> {
     return this.upToDate(({ work }) => allInteractions(work));
   }
 
-  async respond(response: InteractionResponse): Promise<void> {
+  async respond(response: api.InteractionResponse): Promise<void> {
     return this.home.use((loaded) => respondInTree(loaded, response));
   }
 
-  async emit(event: ClusterEvent): Promise<void> {
+  async emit(event: api.ClusterEvent): Promise<void> {
     const checked = checkClusterEvent(event);
     await this.home.use((loaded) => loaded.accept((batch) => addEvent(batch, checked, loaded.work.env.clock.now())));
   }
 
-  async tool(name: string, input: JsonValue): Promise<ToolOutcome> {
+  async tool(name: string, input: JsonValue): Promise<api.ToolOutcome> {
     const call = checkCall(name, input);
     return this.home.use((loaded) => loaded.beside(hostCall(...call, true)));
   }
 
-  async governedTool(name: string, input: JsonValue): Promise<ToolOutcome> {
+  async governedTool(name: string, input: JsonValue): Promise<api.ToolOutcome> {
     const call = checkCall(name, input);
     return this.home.use((loaded) => loaded.beside(hostCall(...call, false)));
   }
 
-  async generateObject<Value = JsonValue>(request: ObjectRequest): Promise<ObjectResult<Value>> {
+  async generateObject<Value = JsonValue>(request: api.ObjectRequest): Promise<api.ObjectResult<Value>> {
     const checked = checkObjectRequest(request);
     const result = await this.home.use((loaded) => loaded.beside(generateObject(checked)));
-    return result as ObjectResult<Value>;
+    return result as api.ObjectResult<Value>;
   }
 
-  parallel(tasks: readonly ParallelTask[], options?: ParallelOptions): Promise<ParallelOutcome> {
+  parallel(tasks: readonly api.ParallelTask[], options?: api.ParallelOptions): Promise<api.ParallelOutcome> {
     return parallel(this, tasks, options);
   }
 

@@ -31,7 +31,9 @@ export interface SessionWork {
   readonly children: ChildGround;
   /** The values of the session's variables in this process. */
   readonly variables: VariableValues;
-  /** The agent as it is for the session at a state, the committed one when absent: with the plugins that it has there. */
+  /**
+   * The agent as it is for the session at a state, the committed one when absent: with the plugins that it has there.
+   */
   readonly agent: (state?: Pick<SessionState, 'plugins'>) => AgentView;
   /** The agent as it is at the moment, for a session that has gone over to all of it. */
   readonly newestAgent: () => AgentView;

@@ -39,7 +39,9 @@ export interface AgentOptions {
   readonly budgetGuard?: BudgetGuard;
   /** How much of their runs the agent's sessions offer; all of them when absent. */
   readonly retentionLimits?: SessionRetentionLimits;
-  /** Variables that the tools of all its sessions are handed, in the place of those of the workspace by the same name. */
+  /**
+   * Variables that the tools of all its sessions are handed, in the place of those of the workspace by the same name.
+   */
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Whether a model is asked to give sessions their titles, once for each behind its first turns, in the background:

@@ -1,6 +1,6 @@
 import type { Message } from './message.js';
 import type { Mutation, PartContent } from './mutation.js';
-import type { MessagePage } from './session.js';
+import type { MessagePage } from './session-view.js';
 
 /** What a user interface shows of a session: the messages that are stored, and the answer that grows behind them. */
 export interface ConversationView {

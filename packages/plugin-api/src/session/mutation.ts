@@ -4,10 +4,10 @@ import type { Message } from './message.js';
 /**
  * A change of a session as user interfaces want it.
  *
- * `sequence` counts the mutations of one subscription, from 1: a number that is left out is a gap. `cursor` is the place
- * behind the mutation, for `subscribe(listener, { from })` and `events({ from })`: whoever goes on there misses nothing,
- * and may meet again what belongs to the same fact. A client begins, and mends a gap, like this: read `messages()`, keep
- * its `cursor`, subscribe from there, and lead every mutation to what it has by `applyMutation`.
+ * `sequence` counts the mutations of one subscription, from 1: a number that is left out is a gap. `cursor` is the
+ * place behind the mutation, for `subscribe(listener, { from })` and `events({ from })`: whoever goes on there misses
+ * nothing, and may meet again what belongs to the same fact. A client begins, and mends a gap, like this: read
+ * `messages()`, keep its `cursor`, subscribe from there, and lead every mutation to what it has by `applyMutation`.
  */
 export type Mutation =
   | MessageMutation
@@ -26,8 +26,8 @@ interface MutationBase {
 }
 
 /**
- * A message came, or changed: the whole message, as `messages()` has it. Whoever reads what is past may be given a later
- * revision than there was at that place.
+ * A message came, or changed: the whole message, as `messages()` has it. Whoever reads what is past may be given a
+ * later revision than there was at that place.
  */
 export interface MessageMutation extends MutationBase {
   readonly variant: 'message';
@@ -123,11 +123,14 @@ export interface ErrorMutation extends MutationBase {
 }
 
 export interface MutationOptions {
-  /** A cursor of this session: what comes behind it, first what is stored and then what happens. From now on when absent. */
+  /**
+   * A cursor of this session: what comes behind it, first what is stored and then what happens. From now on when
+   * absent.
+   */
   readonly from?: string;
   /**
-   * Called once when no more comes, and not when the subscription is ended by its function. Without an error the session
-   * was closed here; else PERDURE_CURSOR_INVALID, or why this process can tell no more of it.
+   * Called once when no more comes, and not when the subscription is ended by its function. Without an error the
+   * session was closed here; else PERDURE_CURSOR_INVALID, or why this process can tell no more of it.
    */
   readonly onEnd?: (error?: unknown) => void;
 }
