@@ -181,7 +181,7 @@ describe('exit codes and errors', () => {
       expect([args, code]).toEqual([args, 2]);
       expect(out).toBe('');
       expect(error).not.toBe('');
-      expect(error).not.toMatch(/^\s+at /m);
+      expect(error).not.toMatch(/^ {4}at /m);
     }
     expect((await place.run(['run', 'do it'])).error).toContain('--base-url URL');
     expect((await place.run(['--help'])).out).toContain('5    the store cannot be used');
@@ -195,10 +195,10 @@ describe('exit codes and errors', () => {
   });
 
   test('stacks are shown when PERDURE_DEBUG asks for them', async () => {
-    expect((await place.run(['sessions', 'show', 'none'], { PERDURE_DEBUG: '1' })).error).toMatch(/^\s+at /m);
+    expect((await place.run(['sessions', 'show', 'none'], { PERDURE_DEBUG: '1' })).error).toMatch(/^ {4}at /m);
     const quiet = await place.run(['sessions', 'show', 'none']);
     expect(quiet.code).toBe(2);
-    expect(quiet.error).not.toMatch(/^\s+at /m);
+    expect(quiet.error).not.toMatch(/^ {4}at /m);
   });
 });
 

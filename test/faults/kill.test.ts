@@ -119,11 +119,21 @@ describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) =
   });
 });
 
-/** Every passing of every site by contract; elsewhere the first two of each, which are the same code from then on. */
-function isTarget(point: KillPoint, { isByContract, isOwnPoint }: Scenario): boolean {
-  const { category, occurrence } = point;
-  if (isOwnPoint !== undefined) return isOwnPoint(point);
-  return (category === undefined || category === 'session') && (isByContract === true || occurrence <= 2);
+/** Scenarios in which a site is killed: from then on it is the same code. */
+const KILLED_IN = 2;
+const killedIn = new Map<string, number>();
+
+/** Every passing of every site by contract; elsewhere the first of each, and no more often than says something. */
+function isTarget(kill: KillPoint, { isByContract, isOwnPoint }: Scenario): boolean {
+  if (isOwnPoint !== undefined) return isOwnPoint(kill);
+  const { point, match, category, occurrence } = kill;
+  if (category !== undefined && category !== 'session') return false;
+  if (isByContract === true) return true;
+  const site = `${point} ${match}`;
+  const times = killedIn.get(site) ?? 0;
+  if (occurrence > 1 || times >= KILLED_IN) return false;
+  killedIn.set(site, times + 1);
+  return true;
 }
 
 /** Tries of one kill: which settlements share a commit hangs on how quick two calls are. */

@@ -1,3 +1,4 @@
+import { noUsage, type SessionSnapshotV1 } from '@perdure/events';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -5,6 +6,27 @@ import type { SqliteDriver } from './driver.js';
 import { followAll, newFacts, readAll, store } from './facts.fixture.js';
 import { openSqliteStores, type SqliteStores } from './open-sqlite-stores.js';
 import { presentDrivers, temporaryFolder } from './temporary-stores.fixture.js';
+
+const SNAPSHOT: SessionSnapshotV1 = {
+  schema_version: 1,
+  session: {
+    id: 'text in the snapshot',
+    config: { name: 'agent', workspace: null, storage_type: 'file' },
+    state: 'Active',
+    messages: [],
+    total_usage: noUsage,
+    model_name: null,
+    tool_names: [],
+    created_at: 1,
+    updated_at: 1,
+  },
+  run_records: [],
+  artifacts: [],
+  retained_artifact_uris: [],
+  trace_events: [],
+  verification_reports: [],
+  subagent_tasks: [],
+};
 
 const DAMAGED = { code: 'PERDURE_STORE_DAMAGED' };
 
@@ -25,7 +47,7 @@ async function afterChange(
   await artifacts.put(undefined, ARTIFACT);
   const put = [{ key: 'row', value: 'text in the row' }];
   await projections.commit('list', { expected: undefined, checkpoint: '1', put, remove: [] });
-  await snapshots.save('key', JSON.parse('{"schema_version":1,"session":{"id":"text in the snapshot"}}'));
+  await snapshots.save('key', SNAPSHOT);
   await close();
   const connection = new driver.DatabaseSync(path);
   change(path, (statement) => connection.exec(statement));
