@@ -143,8 +143,12 @@ export const requirements: readonly Requirement[] = [
     id: 'P15',
     promise: 'Changes take effect at step boundaries only; a running step keeps its view.',
     due: 'context',
-    tests: [],
-    deferred: 'changes of env, plugins and compaction while a session runs',
+    tests: [
+      'test/session/changes-mid-step.test.ts',
+      'test/session/compaction.test.ts',
+      'test/session/mcp-failures.test.ts',
+      'test/session/mcp-sources.test.ts',
+    ],
   },
   {
     id: 'P16',
@@ -156,8 +160,7 @@ export const requirements: readonly Requirement[] = [
     id: 'P16/context',
     promise: 'No detected credential is persisted or streamed.',
     due: 'context',
-    tests: [],
-    deferred: 'detectors of credentials',
+    tests: ['test/session/redaction.test.ts'],
   },
   {
     id: 'P17',

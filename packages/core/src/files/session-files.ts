@@ -85,15 +85,15 @@ export class SessionFiles implements SessionArtifacts {
   }
 
   /**
-   * Makes bytes ready to be kept: texts without secrets and in UTF-8, anything else as it is. Throws
+   * Makes bytes ready to be kept, without what must not be: texts in UTF-8, anything else as it is beside that. Throws
    * PERDURE_STORE_TOO_LARGE.
    */
   ready(given: Uint8Array, mediaType: string | undefined, filename: string | undefined): ReadyFile {
     const known = knownBytes(given, mediaType);
     const { store, redaction } = this.ground;
     const clean = known.text === undefined ? undefined : redaction.redactText(known.text);
-    const isSame = clean === undefined || (known.isUtf8 && clean === known.text);
-    const bytes = isSame ? given : Buffer.from(clean);
+    const isSame = known.isUtf8 && clean === known.text;
+    const bytes = isSame ? given : clean === undefined ? redaction.redactBytes(given) : Buffer.from(clean);
     const limit = store?.limits.maxBytes ?? 0;
     if (bytes.byteLength > limit) throw new PerdureError('PERDURE_STORE_TOO_LARGE', { bytes: bytes.byteLength, limit });
     const artifact = { digest: digestOfBytes(bytes), bytes: bytes.byteLength, mediaType: known.mediaType };

@@ -154,5 +154,8 @@ describe('what must not be shown [P16]', () => {
     expect(Buffer.from(redaction.redactBytes(text)).toString()).toBe('ä [redacted:key] ü secret://PASS');
     const image = Buffer.from([0, 255, 1, 2, 3, ...Buffer.from(KEY)]);
     expect(redaction.redactBytes(image)).toBe(image);
+    const leaking = Buffer.from([0, 255, ...Buffer.from(VALUE), 0]);
+    const expected = Buffer.from([0, 255, ...Buffer.from('secret://PASS'), 0]);
+    expect(Buffer.from(redaction.redactBytes(leaking))).toEqual(expected);
   });
 });

@@ -24,7 +24,7 @@ export class Redaction {
   private readonly secretsAlone: TextRedaction;
 
   constructor(
-    secrets: SecretRegistry,
+    private readonly secrets: SecretRegistry,
     private readonly redactors: readonly Redactor[] = [],
   ) {
     this.texts = new TextRedaction(secrets, redactors);
@@ -46,8 +46,11 @@ export class Redaction {
   /** Bytes that hold text are redacted like it, without a change to what is beside; others of registered secrets. */
   redactBytes(bytes: Uint8Array): Uint8Array {
     if (this.isEmpty) return bytes;
+    const isText = !bytes.includes(0);
+    // A large image must not become a text only to be looked through.
+    if (!isText && !this.secrets.isIn(bytes)) return bytes;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    const shown = redacted(text, bytes.includes(0) ? this.secretsAlone : this.texts);
+    const shown = redacted(text, isText ? this.texts : this.secretsAlone);
     return shown === text ? bytes : Buffer.from(shown, 'latin1');
   }
 

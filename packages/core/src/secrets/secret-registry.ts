@@ -77,6 +77,12 @@ export class SecretRegistry {
     );
   }
 
+  /** Whether a value is in bytes, in one of its spellings. */
+  isIn(bytes: Uint8Array): boolean {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return this.spellings.some(({ text }) => buffer.includes(text));
+  }
+
   /** Whether a value may go on behind a segment that ends with a gap; of a long one the tail is enough. */
   continues(tail: string, isWhole: boolean): boolean {
     return this.beginnings.some((beginning) =>

@@ -15,8 +15,17 @@ export function secretsOf(values: Readonly<Record<string, string>> = {}): Secret
 
 /** The secrets as plugins reach them. Detectors count from when their plugins are set up. */
 export function secretsPort(secrets: SecretRegistry, container: Container): Secrets {
+  let known = container.get(REDACTORS);
+  let redaction = new Redaction(secrets, known);
   return {
     resolve: (text, user) => secrets.resolveText(text, user),
-    redact: (text) => new Redaction(secrets, container.get(REDACTORS)).redactText(text),
+    redact: (text) => {
+      const redactors = container.get(REDACTORS);
+      if (redactors !== known) {
+        known = redactors;
+        redaction = new Redaction(secrets, redactors);
+      }
+      return redaction.redactText(text);
+    },
   };
 }
