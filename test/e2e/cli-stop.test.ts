@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startModelServer, type ModelServer, type ScriptRules } from '@perdure/testing';
 import { hasSandbox } from '../fixtures/sandbox.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 import { CliPlace, jsonLines } from './cli-process.js';
 import { alive, descendantsOf } from './process-tree.js';
 
@@ -82,8 +83,11 @@ describe('perdure stop, from another process', () => {
     async () => {
       const run = place.start(['run', 'sleep', '--session', 'c', '--allow', 'shell_exec']);
       while (!existsSync(join(place.workspace, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
+      const sleepers = () =>
+        descendantsOf(run.child.pid ?? 0).filter(({ command }) => command.startsWith('sleep 600.'));
+      await waitUntil(() => sleepers().length === 2);
       const started = descendantsOf(run.child.pid ?? 0);
-      const sleeping = started.filter((each) => each.command.startsWith('sleep 600.'));
+      const sleeping = sleepers();
       expect(sleeping.map((each) => each.command).sort()).toEqual(['sleep 600.25', 'sleep 600.5']);
       expect(await place.run(['stop', 'c'])).toMatchObject({ code: 0 });
       expect((await run.ended).code).toBe(1);

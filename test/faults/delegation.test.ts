@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecordedFact } from '@perdure/events';
 import type { PerdureRuntime } from '@perdure/core';
+import { isPerdureError } from '@perdure/plugin-api';
 import { bundle } from '../fixtures/bundle.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { treeNode } from './delegation-node.fixture.js';
@@ -61,6 +62,20 @@ const endsOf = (facts: readonly RecordedFact[], status: string): number =>
     ({ type, payload }) => type === 'RunEnded' && (JSON.parse(payload) as { status: string }).status === status,
   ).length;
 
+/** A process that stands still in the middle of a commit locks the store for all: it goes on and is stopped again. */
+async function besideStopped<Result>(child: ChildProcess, open: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    child.kill('SIGSTOP');
+    try {
+      return await open();
+    } catch (error) {
+      if (!isPerdureError(error, 'PERDURE_PLUGIN_FAILED')) throw error;
+      child.kill('SIGCONT');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
 describe('a tree of sessions of three levels', () => {
   const points = Array.from({ length: POINTS }, (_, index) =>
     Math.floor((index * WIDTH * 1.5) / Math.max(1, POINTS - 1)),
@@ -108,8 +123,7 @@ describe('a tree of sessions of three levels', () => {
       const folder = mkdtempSync(join(root, 'stop-'));
       const first = begin(folder, 'a');
       await waitUntil(() => linesOf(folder).filter((line) => line.startsWith('begun')).length === WIDTH);
-      first.child.kill('SIGSTOP');
-      const { runtime, agent } = await treeNode({ folder, node: 'b', width: WIDTH });
+      const { runtime, agent } = await besideStopped(first.child, () => treeNode({ folder, node: 'b', width: WIDTH }));
       const session = await agent.sessions.get('s');
       await session.stop('enough');
       // When the stop is told, it is a fact in every session that has not ended.

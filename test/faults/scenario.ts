@@ -23,8 +23,8 @@ export interface Scenario {
   readonly isOwnPoint?: (point: KillPoint) => boolean;
   /** How long its requests may get. */
   readonly context?: ContextOptions;
-  /** What comes before the session is asked for. */
-  prepare?(agent: Agent): Promise<unknown>;
+  /** Makes the session, where it is not made by its first use. */
+  prepare?(agent: Agent): Promise<Session>;
   drive(session: Session, agent: Agent): Promise<void>;
 }
 

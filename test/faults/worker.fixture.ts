@@ -93,8 +93,8 @@ const agent = runtime.agent({
   titles: scenario.titles ?? false,
 });
 await agent.ready();
-await scenario.prepare?.(agent);
-const session = agent.session(workspace, { sessionId: 's', tenantId: order.scenario });
+const prepared = await scenario.prepare?.(agent);
+const session = prepared ?? agent.session(workspace, { sessionId: 's', tenantId: order.scenario });
 await scenario.drive(session, agent);
 await session.close();
 const { store, facts } = runtime.services;

@@ -197,7 +197,7 @@ describe('the mutations of a session', () => {
     await a.runtime.dispose();
   });
 
-  test('wait for a slow listener, pass by one that throws, and show a gap that is mended by beginning again', async () => {
+  test('wait for a slow listener, pass by one that throws, and a gap is mended by beginning again', async () => {
     const { runtime, agent } = await node(new MemoryEventStore());
     const session = await agent.sessions.create();
     const first = await whole(session);
