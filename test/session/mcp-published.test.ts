@@ -14,7 +14,7 @@ function published(name: string): string {
   return join(dirname(manifest), 'dist/index.js');
 }
 
-test('published servers work through a session: everything over its standard streams, and the file system', async () => {
+test('published servers work through a session: everything over its standard streams, and files', async () => {
   writeFileSync(join(folder, 'note.txt'), 'read me');
   const command = process.execPath;
   const write = { path: join(folder, 'new.txt'), content: 'written' };
