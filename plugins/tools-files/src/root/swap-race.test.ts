@@ -34,7 +34,7 @@ while (Atomics.load(shared, 0) === 0) {
       linger();
       attempt(() => unlinkSync(here));
     }
-    while (!attempt(() => renameSync(away, here))) rmSync(here, { recursive: true, force: true });
+    while (!attempt(() => renameSync(away, here))) attempt(() => rmSync(here, { recursive: true, force: true }));
     linger();
     Atomics.add(shared, 1, 1);
   }
