@@ -5,6 +5,6 @@ export function standsForAnother(value: string): boolean {
   return (
     /secret:\/|\[redacted:|\$[{(A-Za-z_]|\{\{|<[A-Za-z_ -]+>|%[A-Za-z_]+%/.test(value) ||
     /^[*x.•-]+$/i.test(value) ||
-    /^(?:your|my|the|example|changeme|change_me|placeholder|todo|dummy)(?:[-_]?[a-z]+)*$/i.test(value)
+    /^(?:your|my|the|example|changeme|change_me|placeholder|todo|dummy)[a-z_-]*$/i.test(value)
   );
 }
