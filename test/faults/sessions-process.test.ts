@@ -65,13 +65,10 @@ test(
   },
 );
 
-/** A session that waits for a person, with large artifacts, and messages and outputs as large as the store takes. */
+/** A session that waits for a person, with a large artifact, and messages and outputs as large as the store takes. */
 async function suspendedSession(path: string): Promise<void> {
   const stores = await openSqliteStores({ path });
-  const bytes = Math.min(stores.artifacts.limits.maxBytes, ARTIFACT_MB * MB);
-  for (let stored = 0; stored < ARTIFACT_MB * MB; stored += bytes) {
-    await stores.artifacts.put(undefined, Buffer.alloc(Math.min(bytes, ARTIFACT_MB * MB - stored), `${stored}`));
-  }
+  const digest = await stores.artifacts.put(undefined, Buffer.alloc(ARTIFACT_MB * MB, 'all of it'));
   const usage = {
     inputTokens: 1,
     outputTokens: 1,
@@ -82,7 +79,7 @@ async function suspendedSession(path: string): Promise<void> {
   };
   const text = `the needle ${'x'.repeat(0.9 * MB)}`;
   const call = { purpose: 'step', attempt: 1, model: 'm', provider: 'p', modelId: 'm-1', startedAt: 0, endedAt: 1 };
-  const artifact = { digest: `sha256:${'0'.repeat(64)}`, bytes: ARTIFACT_MB * MB, mediaType: 'text/plain' };
+  const artifact = { digest, bytes: ARTIFACT_MB * MB, mediaType: 'text/plain' };
   const prompt = { promptId: 'p', turnId: 't', messageId: 'p', mode: 'turn', parts: [{ type: 'text', text }] };
   const first: TestFact[] = [
     { type: 'SessionCreated', payload: { agentId: 'clerk', labels: {} } },

@@ -21,7 +21,7 @@ import {
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
 
 /** Model calls of the whole session. */
-const STEPS = Number(process.env['PERDURE_LONG_SESSION_STEPS'] ?? 1_000);
+const STEPS = Number(process.env['PERDURE_LONG_SESSION_STEPS'] ?? 5_000);
 const TURNS = 5;
 const WINDOW = 6_000;
 

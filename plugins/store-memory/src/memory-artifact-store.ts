@@ -5,7 +5,7 @@ import { checkRange } from '@perdure/plugin-api/store-input';
 /** Large bytes in this process: the port `ArtifactStore` in its shortest form. */
 export class MemoryArtifactStore implements ArtifactStore {
   readonly name = 'memory';
-  readonly limits = { maxBytes: 64 * 1024 * 1024 };
+  readonly limits = { maxBytes: 256 * 1024 * 1024 };
 
   private readonly artifacts = new Map<string | undefined, Map<string, Uint8Array>>();
   private isClosed = false;

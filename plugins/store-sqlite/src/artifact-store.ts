@@ -12,7 +12,7 @@ const PLACES = 65_536;
 /** Large bytes in a SQLite file, in chunks, so that a range reads no more than it needs. */
 export class SqliteArtifactStore implements ArtifactStore {
   readonly name = 'sqlite';
-  readonly limits = { maxBytes: 64 * 1024 * 1024 };
+  readonly limits = { maxBytes: 256 * 1024 * 1024 };
 
   private readonly database: Database;
   private readonly onClose: () => void;
