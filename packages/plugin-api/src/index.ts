@@ -2,6 +2,7 @@ export { deterministicHostEnv, FixedClock, seededRandom, SequentialIdGenerator }
 export type { DeterministicHostEnv } from './deterministic-host-env.js';
 export { errorTable } from './errors/table.js';
 export type { ErrorCode, ErrorEntry, ErrorKind } from './errors/table.js';
+export { cutText } from './errors/cut-text.js';
 export { errorMessage, isPerdureError, PerdureError, reasonOf } from './errors/perdure-error.js';
 export type { ErrorData } from './errors/perdure-error.js';
 export { definePlugin, PLUGIN_API } from './plugin.js';

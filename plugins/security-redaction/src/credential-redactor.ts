@@ -59,6 +59,11 @@ export function credentialRedactor({ without, added, allowed }: CredentialSettin
           },
         }
       : {}),
+    mayBegin: (tail) =>
+      used.some((detector) => detector.hint.test(tail)) ||
+      BEGUN.test(tail) ||
+      goesOn(tail) ||
+      added.some((detector) => detector.mayHold?.(tail.charCodeAt(tail.length - 1)) ?? true),
     continues: (tail) => goesOn(tail) || spanning.some((detector) => detector.continues?.(tail) ?? false),
   };
 }
@@ -87,6 +92,9 @@ function goesOn(tail: string): boolean {
     /(?:authorization["']?\s{0,4}[:=]|bearer|basic|digest|negotiate|apikey)["']?\s{1,4}$/i.test(end64)
   );
 }
+
+/** What ends like the beginning of a key that goes on behind a sign, where no hint is whole before it. */
+const BEGUN = /(?:hooks\.|[0-9]{8,10}:|[MNO][\w-]{23,28}\.[\w-]{0,6}\.?|-----[A-Z ]{0,40})$/;
 
 const ENDS_LIKE_NAME =
   /(?:word|wd|phrase|code|secret|token|credentials?|key|value|64|ization|bearer|basic|digest|negotiate|[:=>"'`\]])$/i;

@@ -11,6 +11,8 @@ export interface Detector {
   find(text: string): readonly Finding[];
   /** Whether what it finds may go on behind a text that ends with white space; it holds none when absent. */
   continues?(tail: string): boolean;
+  /** Whether what it finds may hold a character, of a host's pattern that no hint shows the beginning of. */
+  mayHold?(code: number): boolean;
 }
 
 /** Calls for each match of a global pattern. `matchAll` would copy the pattern each time. */

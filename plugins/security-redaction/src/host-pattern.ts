@@ -41,6 +41,7 @@ export function hostDetector({ kind, pattern, ignoreCase }: HostPattern): Detect
     maxMatch,
     // Whatever ends with a gap may be the beginning where a gap has a place in the pattern.
     ...(atoms.some(({ set }) => holdsGap(set)) ? { continues: () => true } : {}),
+    mayHold: (code) => atoms.some(({ set }) => set[Math.min(code, 128)] === 1),
     minMatch,
     hint: new RegExp(pattern, ignoreCase === true ? 'i' : ''),
     find(text) {

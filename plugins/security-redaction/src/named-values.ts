@@ -17,6 +17,8 @@ const ASSIGNED = new RegExp(
 const OPTION = new RegExp(`--[a-z-]{0,20}(${NAME})[ \\t]{1,4}["']?(${VALUE})`, 'gi');
 const WHOLE_NAME = new RegExp(`(?:^|[^a-z]|[a-z](?=[A-Z]))?(${NAME})$`, 'i');
 
+/** A line of `/etc/passwd`: the name of the file may stand before it. */
+const ACCOUNT = /^[a-z_][\w.-]{0,32}:[x*!]?:[0-9]{1,10}:/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const WORDS = /^[a-z]+(?:[-_.:/][a-z]+|[-_.:/]v?[0-9]{1,4})+$/i;
 /** A name in a program, with a number at its end. */
@@ -60,7 +62,8 @@ function kindOf(name: string): string {
 }
 
 function isSecret(name: string, value: string): boolean {
-  if (value.length < 8 || standsForAnother(value) || MEMBER.test(value)) return false;
+  if (value.length < 8 || standsForAnother(value)) return false;
+  if (MEMBER.test(value) || ACCOUNT.test(value)) return false;
   if (/^(?:https?:|\.{0,2}\/|[a-z]:\\)/i.test(value)) return false;
   const isPassword = /^pass|^pwd/i.test(name);
   if (!isPassword && (WORDS.test(value) || CAMEL.test(value))) return false;

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@perdure/events';
-import type { ToolFailure } from '@perdure/plugin-api';
+import { cutText, type ToolFailure } from '@perdure/plugin-api';
 
 /** What a file or search tool can fail with. */
 export type FileErrorCode =
@@ -51,7 +51,7 @@ export function isFileFailure(error: unknown): error is FileFailure {
 
 /** A path for a message: as the model gave it, quoted, and cut when it is very long. */
 export function quoted(given: string): string {
-  return JSON.stringify(given.length > 300 ? `${given.slice(0, 300)}…` : given);
+  return JSON.stringify(given.length > 300 ? `${cutText(given, 300)}…` : given);
 }
 
 /** Throws `aborted` when the call was stopped. */

@@ -69,8 +69,9 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
     commandId,
     ...(promptId === undefined ? {} : { promptId }),
     name: called.name,
-    input: called.input.slice(0, LONGEST_INPUT),
-    output: 'output' in outcome ? bounded(outcome.output) : '',
+    // What is cut first could be cut within a secret, and would not be found.
+    input: redaction.redactText(called.input).slice(0, LONGEST_INPUT),
+    output: 'output' in outcome ? bounded(redaction.redactText(outcome.output)) : '',
     ...('failure' in outcome ? { failure: outcome.failure } : {}),
     startedAt,
     endedAt: env.clock.now(),

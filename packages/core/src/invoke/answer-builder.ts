@@ -1,6 +1,7 @@
 import { answerText, type AnswerPart, type ProviderMetadata } from '@perdure/events';
 import { StreamRedactor } from '../secrets/stream-redactor.js';
 import type { Redaction } from '../secrets/redaction.js';
+import { AnswerOrder, type PartSlot } from './answer-order.js';
 import { callIdOf } from './call-id.js';
 import { checkContent, checkStreamPart } from './check-stream-part.js';
 import type { ModelCallContent, ModelContent, ModelStreamPart } from './language-model.js';
@@ -26,14 +27,14 @@ export type DeltaSink = (delta: AnswerDelta) => void;
 interface GrowingText {
   readonly kind: 'text' | 'reasoning';
   readonly id: string;
-  readonly part: number;
+  readonly slot: PartSlot;
   readonly redactor: StreamRedactor;
   readonly pieces: string[];
   providerMetadata: ProviderMetadata | undefined;
 }
 
 interface GrowingCall {
-  readonly part: number;
+  readonly slot: PartSlot;
   readonly callId: string;
   readonly name: string;
   readonly redactor: StreamRedactor;
@@ -44,23 +45,28 @@ interface GrowingCall {
  * Puts an answer together from what a provider streams, and tells every piece to a sink, part after part: a place in
  * the answer is a part and an offset, and everything before it has been told. Parts are in the order in which their
  * first content came. A text that goes on after another part began goes on as a part of its own; a text that never gets
- * content is no part. Everything that leaves is redacted.
+ * content is no part.
+ *
+ * Everything that leaves is redacted. Texts are read as one, so what may be the beginning of a secret at the end of a
+ * text is held until the next text, or the end of the answer, shows what it is; so is what stands behind it.
  */
 export class AnswerBuilder {
-  private readonly parts: (AnswerPart | undefined)[] = [];
+  private readonly order: AnswerOrder;
   private text: GrowingText | undefined;
+  /** Texts whose ends are held, oldest first. */
+  private seams: GrowingText[] = [];
   private readonly calls = new Map<string, GrowingCall>();
   private callCount = 0;
-  /** Pieces of parts behind a call whose arguments are not whole. */
-  private blocked: AnswerDelta[] = [];
   readonly warnings: string[] = [];
 
   constructor(
     private readonly sessionId: string,
     private readonly stepId: string,
     private readonly redaction: Redaction,
-    private readonly sink: DeltaSink,
-  ) {}
+    sink: DeltaSink,
+  ) {
+    this.order = new AnswerOrder(sink);
+  }
 
   /**
    * Takes in a piece of a stream that carries content; other kinds are the caller's. Throws PERDURE_MODEL_PROTOCOL.
@@ -79,7 +85,7 @@ export class AnswerBuilder {
       case 'reasoning-end':
         return this.endText('reasoning', part.id, part.providerMetadata);
       case 'tool-input-start':
-        if (part.providerExecuted !== true) this.beginCall(part.id, part.toolName);
+        if (part.providerExecuted !== true && !this.calls.has(part.id)) this.beginCall(part.id, part.toolName);
         return undefined;
       case 'tool-input-delta':
         return this.growCall(part.id, part.delta);
@@ -98,7 +104,6 @@ export class AnswerBuilder {
       const part = checkContent(given);
       if (part.type === 'text' || part.type === 'reasoning') {
         this.growText(part.type, `whole-${index}`, part.text, part.providerMetadata);
-        this.closeText();
       } else if (part.type === 'tool-call') this.completeCall(part);
       else if (part.type === 'file') this.addFile(part.mediaType, part.data);
     }
@@ -106,19 +111,22 @@ export class AnswerBuilder {
 
   /** The parts of an answer that ended. A call whose end was not told has the arguments that came. */
   finish(): AnswerPart[] {
-    this.closeText();
+    if (this.text !== undefined) this.endTexts(this.text);
+    for (let last = this.seams.pop(); last !== undefined; last = this.seams.pop()) this.endTexts(last);
     for (const [toolCallId, { name, raw }] of this.calls) this.completeCall({ toolCallId, toolName: name, input: raw });
     return withoutSplitSecret(
-      this.parts.filter((part) => part !== undefined),
+      this.order.upTo(() => undefined),
       this.redaction,
     );
   }
 
   /** What was told of an answer that broke off. The end of a text that could begin a secret is given up. */
   breakOff(): AnswerPart[] {
-    this.closeText(false);
-    const hole = this.parts.indexOf(undefined);
-    return (hole < 0 ? this.parts : this.parts.slice(0, hole)).filter((part) => part !== undefined);
+    const texts = [...this.seams, ...(this.text === undefined ? [] : [this.text])];
+    return this.order.upTo((slot) => {
+      const text = texts.find((each) => each.slot === slot);
+      return text === undefined ? undefined : partOf(text);
+    });
   }
 
   private growText(
@@ -129,48 +137,79 @@ export class AnswerBuilder {
   ): void {
     if (this.text?.kind !== kind || this.text.id !== id) {
       if (delta === '' && metadata === undefined) return;
-      const redactor = new StreamRedactor(this.redaction.texts);
-      this.text = { kind, id, part: this.beginPart(), redactor, pieces: [], providerMetadata: metadata };
+      this.text = this.beginText(kind, id, metadata);
     }
-    if (metadata !== undefined) this.text.providerMetadata = metadata;
-    this.show(this.text, this.text.redactor.push(delta));
+    const { text } = this;
+    if (metadata !== undefined) text.providerMetadata = metadata;
+    const piece = text.redactor.push(delta);
+    this.passSeams(text.redactor);
+    this.show(text, piece);
+  }
+
+  /** A text goes on where the one before it ended. Reasoning does so only when nothing came between. */
+  private beginText(kind: 'text' | 'reasoning', id: string, metadata: ProviderMetadata | undefined): GrowingText {
+    if (this.text !== undefined) this.closeText(this.text, this.text.kind === kind);
+    const last = this.seams.findLast((seam) => seam.kind === kind);
+    const redactor = last?.redactor ?? new StreamRedactor(this.redaction.texts);
+    if (last !== undefined) redactor.beginNext();
+    return { kind, id, slot: this.order.begin(), redactor, pieces: [], providerMetadata: metadata };
   }
 
   private endText(kind: 'text' | 'reasoning', id: string, metadata: ProviderMetadata | undefined): void {
     if (this.text?.kind !== kind || this.text.id !== id) return;
     if (metadata !== undefined) this.text.providerMetadata = metadata;
-    this.closeText();
+    // An id that comes again is another text.
+    if (this.text.redactor.isOpen) this.text = { ...this.text, id: `${id}, ended` };
+    else this.endTexts(this.text);
   }
 
-  private closeText(isWhole = true): void {
-    const { text } = this;
-    if (text === undefined) return;
+  /** Ends a text at the beginning of another part: with all of it, or with its end held for the next text. */
+  private closeText(text: GrowingText, goesOn: boolean): void {
+    const isHeld = goesOn ? text.redactor.holdsText : text.kind === 'text' && text.redactor.isOpen;
+    if (!isHeld) return this.endTexts(text);
     this.text = undefined;
-    if (isWhole) this.show(text, text.redactor.end());
-    const whole = text.pieces.join('');
-    if (whole === '' && text.providerMetadata === undefined) return;
-    const metadata = text.providerMetadata === undefined ? {} : { providerMetadata: text.providerMetadata };
-    this.parts[text.part] = { type: text.kind, text: whole, ...metadata };
+    this.seams.push(text);
+  }
+
+  /** Ends a text, and those before it whose ends were held. */
+  private endTexts(text: GrowingText): void {
+    this.text = undefined;
+    const rest = text.redactor.end();
+    this.passSeams(text.redactor);
+    this.show(text, rest);
+    this.order.complete(text.slot, partOf(text));
+  }
+
+  /** What was held of texts before the one that grows belongs to them. */
+  private passSeams(redactor: StreamRedactor): void {
+    for (const piece of redactor.takeParted()) {
+      const [text] = this.seams.splice(
+        this.seams.findIndex((seam) => seam.redactor === redactor),
+        1,
+      );
+      if (text === undefined) return;
+      this.show(text, piece);
+      this.order.complete(text.slot, partOf(text));
+    }
   }
 
   private show(text: GrowingText, piece: string): void {
     if (piece === '') return;
     text.pieces.push(piece);
-    this.tell({ part: text.part, kind: text.kind, text: piece });
+    this.order.tell(text.slot, { kind: text.kind, text: piece });
   }
 
-  private beginPart(): number {
-    this.closeText();
-    return this.parts.push(undefined) - 1;
+  private beginPart(): PartSlot {
+    if (this.text !== undefined) this.closeText(this.text, false);
+    return this.order.begin();
   }
 
   private beginCall(providerId: string, toolName: string): GrowingCall {
     const name = this.redaction.redactText(toolName);
     const callId = callIdOf(this.sessionId, this.stepId, this.callCount++);
     const redactor = new StreamRedactor(this.redaction.texts);
-    const call: GrowingCall = { part: this.beginPart(), callId, name, redactor, raw: '' };
-    // Told before the call blocks what follows it.
-    this.tell({ part: call.part, kind: 'tool-start', callId, name });
+    const call: GrowingCall = { slot: this.beginPart(), callId, name, redactor, raw: '' };
+    this.order.tell(call.slot, { kind: 'tool-start', callId, name });
     this.calls.set(providerId, call);
     return call;
   }
@@ -180,7 +219,7 @@ export class AnswerBuilder {
     if (call === undefined) return;
     call.raw += delta;
     const text = call.redactor.push(delta);
-    if (text !== '') this.sink({ part: call.part, kind: 'tool-progress', callId: call.callId, text });
+    if (text !== '') this.order.tell(call.slot, { kind: 'tool-progress', callId: call.callId, text });
   }
 
   private completeCall(content: ModelCallContent): void {
@@ -195,34 +234,31 @@ export class AnswerBuilder {
       input === undefined
         ? { invalidInput: this.redaction.redactText(content.input) }
         : { input: this.redaction.redact(input.value) };
-    this.parts[call.part] = {
+    const text = member.invalidInput ?? JSON.stringify(member.input);
+    this.order.tell(call.slot, { kind: 'tool-input', callId: call.callId, text });
+    this.order.complete(call.slot, {
       type: 'tool-call',
       callId: call.callId,
       name: call.name,
       ...member,
       providerCallId: this.redaction.redactText(content.toolCallId),
       ...(content.providerMetadata === undefined ? {} : { providerMetadata: content.providerMetadata }),
-    };
-    const text = member.invalidInput ?? JSON.stringify(member.input);
-    this.tell({ part: call.part, kind: 'tool-input', callId: call.callId, text });
-    const waiting = this.blocked;
-    this.blocked = [];
-    for (const delta of waiting) this.tell(delta);
+    });
   }
 
   private addFile(givenType: string, data: string | Uint8Array): void {
     const mediaType = this.redaction.redactText(givenType);
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
-    const part = this.beginPart();
-    this.parts[part] = { type: 'file', mediaType, data: text };
-    this.tell({ part, kind: 'file', mediaType });
+    const slot = this.beginPart();
+    this.order.tell(slot, { kind: 'file', mediaType });
+    this.order.complete(slot, { type: 'file', mediaType, data: text });
   }
+}
 
-  private tell(delta: AnswerDelta): void {
-    const isBlocked = Array.from(this.calls.values()).some(({ part }) => part < delta.part);
-    if (isBlocked) this.blocked.push(delta);
-    else this.sink(delta);
-  }
+function partOf({ kind, pieces, providerMetadata }: GrowingText): AnswerPart | undefined {
+  const text = pieces.join('');
+  if (text === '' && providerMetadata === undefined) return undefined;
+  return { type: kind, text, ...(providerMetadata === undefined ? {} : { providerMetadata }) };
 }
 
 /**
@@ -230,7 +266,7 @@ export class AnswerBuilder {
  * without it.
  */
 function withoutSplitSecret(parts: AnswerPart[], redaction: Redaction): AnswerPart[] {
-  if (redaction.isEmpty) return parts;
+  if (redaction.isEmpty || parts.filter(({ type }) => type === 'text').length < 2) return parts;
   const whole = answerText(parts);
   const shown = redaction.redactText(whole);
   if (shown === whole) return parts;

@@ -1,5 +1,12 @@
 import type { EffectContract, GateDecision, JsonValue, PayloadOf } from '@perdure/events';
-import { errorMessage, reasonOf, type ErrorCode, type ErrorData, type ToolCallRequest } from '@perdure/plugin-api';
+import {
+  cutText,
+  errorMessage,
+  reasonOf,
+  type ErrorCode,
+  type ErrorData,
+  type ToolCallRequest,
+} from '@perdure/plugin-api';
 import type { BoundTool, ToolSet } from '../compose/tool-set.js';
 import { digestOf } from '../host/sha256.js';
 import { canonicalJson } from '../session/canonical-json.js';
@@ -120,7 +127,7 @@ const LONGEST_REASON = 4_096;
 
 /** What a gate says, as far as facts have room for it. */
 function boundedResult({ decision, hits, ...rest }: GateResult): GateResult {
-  const cut = (text: string): string => text.slice(0, LONGEST_REASON);
+  const cut = (text: string): string => cutText(text, LONGEST_REASON);
   return {
     ...rest,
     ...(decision === undefined

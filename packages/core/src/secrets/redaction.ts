@@ -6,6 +6,8 @@ import { markOf } from './text-scanner.js';
 
 /** The members of facts that hold opaque provider data: changing them would make a signature invalid. */
 const EXEMPT_FROM_DETECTORS = 'providerMetadata';
+/** Characters of a whole text that are looked at together. */
+const TOGETHER = 2_048;
 /** A reference, or what was taken out already. */
 const STANDS_FOR_ANOTHER = /secret:\/\/|\[redacted:/;
 /** Fewer digits are no number that anyone would hide. */
@@ -105,7 +107,7 @@ function nameOf(given: Readonly<Record<string, unknown>>, key: string): string {
 
 function redacted(text: string, texts: TextRedaction): string {
   if (texts.isEmpty || text.length < texts.shortest) return text;
-  const stream = new StreamRedactor(texts);
+  const stream = new StreamRedactor(texts, TOGETHER);
   const shown = stream.push(text) + stream.end();
   return stream.hasChanged ? shown : text;
 }

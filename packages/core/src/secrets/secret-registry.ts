@@ -90,6 +90,18 @@ export class SecretRegistry {
     );
   }
 
+  /** Whether a text ends with the beginning of a value, in one of its spellings. */
+  isBegun(tail: string): boolean {
+    const last = tail.slice(-1);
+    return this.spellings.some(({ text }) => {
+      for (let at = text.indexOf(last); at >= 0 && at < text.length - 1; at = text.indexOf(last, at + 1)) {
+        const begun = text.slice(0, at + 1);
+        if (begun.length > tail.length ? begun.endsWith(tail) : tail.endsWith(begun)) return true;
+      }
+      return false;
+    });
+  }
+
   /**
    * A value with its references replaced by what they stand for. Throws PERDURE_SECRET_UNKNOWN for a name that is not
    * registered.

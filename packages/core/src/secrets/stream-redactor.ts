@@ -9,10 +9,17 @@ import type { TextRedaction } from './text-redaction.js';
  */
 export class StreamRedactor {
   private held = '';
+  /** Where texts begin in what is held, and what became of the texts before them. */
+  private seams: number[] = [];
+  private parted: string[] = [];
   /** Whether anything was replaced. */
   hasChanged = false;
 
-  constructor(private readonly redaction: TextRedaction) {}
+  /** @param least characters that are looked at together, at the least: more of them cost less, and are held longer */
+  constructor(
+    private readonly redaction: TextRedaction,
+    private readonly least = 0,
+  ) {}
 
   /** What may be shown of the text so far. */
   push(piece: string): string {
@@ -24,7 +31,12 @@ export class StreamRedactor {
     // What stays as it is is copied at once, however many segments it has.
     let copied = 0;
     for (let at = 0; at < piece.length; at++) {
-      const isFull = this.held.length + at - from + 1 >= most;
+      const length = this.held.length + at - from + 1;
+      if (length < this.least) {
+        at += this.least - length - 1;
+        continue;
+      }
+      const isFull = length >= most;
       if (!isFull && !(hasSegments && isGap(piece.charCodeAt(at)))) continue;
       const segment = this.held + piece.slice(from, at + 1);
       if (!isFull && this.redaction.goesOn(segment)) continue;
@@ -43,6 +55,30 @@ export class StreamRedactor {
     return shown.join('');
   }
 
+  get holdsText(): boolean {
+    return this.held !== '';
+  }
+
+  /** Whether what is held may be the beginning of something that goes on in another text. */
+  get isOpen(): boolean {
+    return this.held !== '' && this.redaction.isOpen(this.held);
+  }
+
+  /**
+   * Ends a text whose end is held, and begins another that is read on with it. What was held of the one comes from
+   * `takeParted` when it is known. A mark of what lies across belongs to the text in which it begins.
+   */
+  beginNext(): void {
+    this.seams.push(this.held.length);
+  }
+
+  /** The ends of texts before the one that grows, as far as they are known, in their order. */
+  takeParted(): readonly string[] {
+    const { parted } = this;
+    this.parted = [];
+    return parted;
+  }
+
   /** The rest, when no more comes. */
   end(): string {
     const rest = this.applied(this.held, this.redaction.scan(this.held));
@@ -53,7 +89,17 @@ export class StreamRedactor {
   private applied(text: string, replacements: readonly Replacement[]): string {
     const within = replacements.filter(({ end }) => end <= text.length);
     if (within.length > 0) this.hasChanged = true;
-    return applied(text, within);
+    if (this.seams.length === 0) return applied(text, within);
+    let from = 0;
+    const known = this.seams.filter((seam) => seam <= text.length);
+    for (const seam of known) {
+      const across = within.find(({ start, end }) => start < seam && end > seam);
+      const end = Math.max(from, across?.end ?? seam);
+      this.parted.push(appliedWithin(text, within, from, end));
+      from = end;
+    }
+    this.seams = this.seams.slice(known.length).map((seam) => seam - text.length);
+    return appliedWithin(text, within, from, text.length);
   }
 
   /**
@@ -66,4 +112,13 @@ export class StreamRedactor {
     if (across === undefined) return longest;
     return across.start === 0 ? across.end : across.start;
   }
+}
+
+/** A piece of a text with the replacements that lie in it. */
+function appliedWithin(text: string, replacements: readonly Replacement[], from: number, to: number): string {
+  const within = replacements.filter(({ start, end }) => start >= from && end <= to);
+  return applied(
+    text.slice(from, to),
+    within.map((each) => ({ ...each, start: each.start - from, end: each.end - from })),
+  );
 }

@@ -10,6 +10,7 @@ const TAIL = 256;
 /** Encoding makes a text longer: what is looked for may be so many times as long. */
 const GROWTH = 4;
 const LEAST = 4_096;
+const OPENS_ENCODING = /[A-Za-z0-9+/=_\\%-]$|[&\\%][#A-Za-z0-9{]{0,8}$/;
 const ONLY_GAPS = /^[ \t\r\n\v\f\u0080-\ud7ff\udc00-\uffff]*$/;
 
 /**
@@ -56,6 +57,29 @@ export class TextRedaction {
       shown = unescaped(shown)?.text;
     }
     return false;
+  }
+
+  /** Whether something may have begun in a text that is no whole segment, and go on in the text behind it. */
+  isOpen(held: string): boolean {
+    if (this.isEmpty) return false;
+    const tail = held.slice(-TAIL);
+    const last = tail.charCodeAt(tail.length - 1);
+    // Encodings of all sorts go on behind a letter or a digit, and escapes behind what begins them.
+    if (isGap(last) ? this.goesOn(held) : last >= 0xd800 || OPENS_ENCODING.test(tail)) return true;
+    for (let shown: string | undefined = tail, depth = 0; shown !== undefined && depth <= DEEPEST; depth++) {
+      if (this.secrets.isBegun(shown) || this.redactors.some((redactor) => isOpenFor(redactor, shown ?? '')))
+        return true;
+      shown = unescaped(shown)?.text;
+    }
+    return false;
+  }
+}
+
+function isOpenFor(redactor: Redactor, tail: string): boolean {
+  try {
+    return redactor.mayBegin?.(tail) ?? true;
+  } catch {
+    return true;
   }
 }
 

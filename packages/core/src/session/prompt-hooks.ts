@@ -28,7 +28,9 @@ export async function promptAfterHooks(
   const text = promptText(prompt.parts);
   const payload = { ...subjectOf(id, state), prompt: text, message_count: state.context.length };
   const outcome = await askHooks(hooks, { event_type: 'pre_prompt', payload }, signal);
-  if (outcome.action !== 'continue') throw new PerdureError('PERDURE_PROMPT_BLOCKED', { reason: outcome.reason });
+  if (outcome.action !== 'continue') {
+    throw new PerdureError('PERDURE_PROMPT_BLOCKED', { reason: work.redaction.redactText(outcome.reason) });
+  }
   if (outcome.modified === undefined) return prompt;
   const modified = (outcome.modified as { readonly prompt?: unknown } | null)?.prompt;
   if (typeof modified !== 'string' || modified.trim() === '') {

@@ -112,6 +112,7 @@ describe('reasonOf', () => {
 
   test('cuts long texts and says so', () => {
     expect(reasonOf('x'.repeat(300))).toBe('x'.repeat(300));
-    expect(reasonOf('x'.repeat(301))).toBe(`${'x'.repeat(300)}…`);
+    expect(reasonOf('no '.repeat(200))).toBe(`${'no '.repeat(100)}…`);
+    expect(reasonOf(`no ${'x'.repeat(3_000)}`)).toBe('no …');
   });
 });

@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.js';
 import { errorTable, type ErrorCode, type ErrorEntry } from './table.js';
 
 const BRAND = Symbol.for('perdure.error');
@@ -45,10 +46,16 @@ export function errorMessage(code: ErrorCode, data: ErrorData): string {
   return filled.replace(/([.…])\.$/, '$1');
 }
 
-/** What a thrown value says, for the `reason` of an error's data: a text, whatever was thrown. Long ones are cut. */
+const LONGEST_REASON = 300;
+
+/**
+ * What a thrown value says, for the `reason` of an error's data: a text, whatever was thrown. Long ones are cut behind
+ * the word at 300 characters.
+ */
 export function reasonOf(error: unknown): string {
   const text = textOf(error);
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  const cut = cutText(text, LONGEST_REASON);
+  return cut === text ? text : `${cut}…`;
 }
 
 function textOf(error: unknown): string {

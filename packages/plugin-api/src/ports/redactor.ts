@@ -28,4 +28,10 @@ export interface Redactor {
    * beyond ASCII and holds the last 256 characters at most. Without this, streams hold back up to the longest match.
    */
   continues?(tail: string): boolean;
+  /**
+   * Whether something that it finds, or what it knows it by, may begin in a text and go on behind its end. The text
+   * holds the last 256 characters at most, and ends with none of base64 or of an escape. Without this, always: what
+   * follows a text of an answer waits for its end.
+   */
+  mayBegin?(tail: string): boolean;
 }

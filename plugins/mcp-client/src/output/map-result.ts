@@ -1,4 +1,5 @@
 import type { JsonValue } from '@perdure/events';
+import { cutText } from '@perdure/plugin-api';
 import type { CallAnswer } from '../connection/connection.js';
 
 /** Bytes of images, sounds and the like that an output holds, all together; what is more is left out and told. */
@@ -10,7 +11,7 @@ type Part = CallAnswer['result']['content'][number];
 /** What a server says went wrong in a call. */
 export function failureText({ result }: CallAnswer): string {
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return texts.join('\n').slice(0, LONGEST_FAILURE).trim() || 'the server tells no reason';
+  return cutText(texts.join('\n'), LONGEST_FAILURE).trim() || 'the server tells no reason';
 }
 
 /**

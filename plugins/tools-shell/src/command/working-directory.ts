@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { cutText } from '@perdure/plugin-api';
 import { shellFailure } from '../failure.js';
 
 /**
@@ -7,7 +8,7 @@ import { shellFailure } from '../failure.js';
  * lead nowhere, and outside of it they would lead out of the workspace.
  */
 export async function workingDirectory(workspace: string, given: string): Promise<string> {
-  const quoted = JSON.stringify(given.length > 300 ? `${given.slice(0, 300)}…` : given);
+  const quoted = JSON.stringify(given.length > 300 ? `${cutText(given, 300)}…` : given);
   if (given === '' || given.includes('\0') || given.length > 4096) {
     throw shellFailure('invalid_path', `${quoted} is not a path.`);
   }
