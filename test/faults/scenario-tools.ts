@@ -60,6 +60,14 @@ export function scenarioTools(workspace: string, log: string): Tools {
         questions: [{ kind: 'text', id: 'place', prompt: 'Where to?' }],
       }),
     },
+    inquire: {
+      inputSchema,
+      effect: 'idempotent',
+      execute: async ({ key }: { key: string }, { ask }: ToolContext) => {
+        ran('inquire', key);
+        return ask?.({ questions: [{ kind: 'text', id: 'place', prompt: 'Where to?' }] });
+      },
+    },
     large: {
       inputSchema,
       effect: 'read',

@@ -1,5 +1,4 @@
 import type { KillPoint, Script } from '@perdure/testing';
-import type { Answers } from '@perdure/events';
 import type { Agent, ContextOptions, Session } from '@perdure/plugin-api';
 import { changesInStep } from './changes-scenario.js';
 import { forking } from './fork-scenario.js';
@@ -7,6 +6,7 @@ import { checkFiles, files } from './attachments-scenario.js';
 import { compaction } from './compaction-scenario.js';
 import { importing } from './exchange-scenario.js';
 import { delegating } from './delegation-scenario.js';
+import { answering, asking, questioning } from './questions-scenario.js';
 import { puttingAway } from './sessions-scenario.js';
 
 /** A piece of work that can be driven again from its beginning: what is done already is not done twice. */
@@ -158,25 +158,6 @@ const governed: Scenario = {
   },
 };
 
-type Answer = { readonly decision: 'allow' } | { readonly answers: Answers };
-
-/** Answers whatever a person is asked until the turn ends, each time first with something that does not fit. */
-async function answering(session: Session, finished: Promise<unknown>, answer: Answer): Promise<void> {
-  // Nobody lets it go between the answers.
-  const endListening = session.subscribe(() => undefined);
-  let isOver = false;
-  const ended = finished.then(() => (isOver = true));
-  while (!isOver) {
-    for (const { id, argumentDigest } of await session.interactions()) {
-      const given = { id, by: 'ada', ...answer };
-      await session.respond({ ...given, argumentDigest: 'sha256:other' }).catch(() => undefined);
-      await session.respond({ ...given, argumentDigest });
-    }
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5))]);
-  }
-  endListening();
-}
-
 /** Two calls that a person is asked about, when the session has been let go; the first answers do not fit. */
 const approving: Scenario = {
   name: 'approvals',
@@ -235,34 +216,6 @@ const commanded: Scenario = {
   },
 };
 
-/** A call that asks a person, between one that runs and one that waits for it; the first answer does not fit. */
-const questioning: Scenario = {
-  name: 'questions',
-  script: {
-    rules: [
-      {
-        when: { userTextContains: 'ask me', toolResults: 0 },
-        answer: {
-          calls: [
-            call('put', 'o'),
-            { ...call('where', 'm'), providerCallId: 'call_1' },
-            { ...call('put', 'n'), providerCallId: 'call_2' },
-          ],
-        },
-      },
-      { answer: { text: 'thank you' } },
-    ],
-  },
-  async drive(session) {
-    const turn = await session.prompt({ query: 'ask me', promptId: 'p-1' });
-    await session.resume();
-    await answering(session, turn.finished, { answers: { place: 'home' } });
-    await (
-      await session.set({ approvals: 'always-allow' })
-    ).finished;
-  },
-};
-
 export const scenarios: readonly Scenario[] = [
   everyContract,
   changes,
@@ -272,6 +225,7 @@ export const scenarios: readonly Scenario[] = [
   nested,
   commanded,
   questioning,
+  asking,
   forking,
   compaction,
   importing,

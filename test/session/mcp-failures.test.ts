@@ -100,13 +100,13 @@ describe('a server', () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
-  test('that asks people in a call is told that nobody can be asked, and so is the model', async () => {
-    await using node = await mcpNode({ servers: { s: place.stdio() } });
+  test('that shows that it lives may take longer than its silence, and no longer than it may in all', async () => {
+    const limits = { timeoutMs: 400, maxTimeoutMs: 2_000 };
+    const servers = { s: place.stdio({}, limits), impatient: place.stdio({}, { ...limits, maxTimeoutMs: 450 }) };
+    await using node = await mcpNode({ servers });
     const session = await node.agent.sessions.create();
-    expect(await outputOf(session, 'mcp__s__ask')).toEqual({
-      content: [{ type: 'text', text: '{"action":"decline"}' }],
-      declined: [{ code: 'PERDURE_TOOL_ASKS', asked: 'Who are you?' }],
-    });
+    expect(await outputOf(session, 'mcp__s__lively')).toBe('still here');
+    expect(await session.governedTool('mcp__impatient__lively', {})).toMatchObject({ status: 'unknown' });
   });
 
   test('that has another tool offers it from the next step on [P15]', async () => {

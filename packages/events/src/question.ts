@@ -27,7 +27,18 @@ const select = {
 
 /** One question to a person: for a text, for one of several options, or for any number of them. */
 export const question = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('text'), ...about }),
+  z.strictObject({
+    kind: z.literal('text'),
+    ...about,
+    /** What the text must be. Numbers are written as in JSON, dates as in RFC 3339. */
+    format: z.enum(['integer', 'number', 'email', 'uri', 'date', 'date-time']).exactOptional(),
+    /** In characters. */
+    minLength: z.int().nonnegative().exactOptional(),
+    maxLength: z.int().positive().exactOptional(),
+    /** Of a number. */
+    minimum: z.number().exactOptional(),
+    maximum: z.number().exactOptional(),
+  }),
   z.strictObject({ kind: z.literal('single-select'), ...select }),
   z.strictObject({
     kind: z.literal('multi-select'),
@@ -46,7 +57,10 @@ export type Answers = z.output<typeof answers>;
 export const questionExpiry = z.union([z.literal('fail'), z.strictObject({ answers })]);
 export type QuestionExpiry = z.output<typeof questionExpiry>;
 
-/** A call that consists of asking people asks them behind its gates. The answer settles it; nothing is started. */
+/**
+ * People are asked. A call that consists of it asks them behind its gates; a call that runs asks them by a part of
+ * itself. The answer settles the call that asks, or the part; nothing of it is started.
+ */
 export const questionAsked = defineEvent({
   type: 'QuestionAsked',
   version: 1,
@@ -54,6 +68,9 @@ export const questionAsked = defineEvent({
   schema: z.strictObject({
     callId: z.string(),
     name: z.string(),
+    /** For a part: the running call that asks, whose name and arguments these are. */
+    origin: z.literal('nested').exactOptional(),
+    parent: z.string().exactOptional(),
     argumentDigest: z.string(),
     title: z.string().exactOptional(),
     questions: z.array(question),
@@ -65,16 +82,20 @@ export const questionAsked = defineEvent({
     type: 'user_question',
     payload: (fact) => {
       const questions = fact.questions.map(questionOnWire);
-      const { callId, name, argumentDigest, title, expiresAt } = fact;
-      const set = { tool_id: callId, tool_name: name, argument_digest: argumentDigest, title, expires_at: expiresAt };
+      const { callId, name, parent, argumentDigest, title, expiresAt } = fact;
+      const about = { tool_id: callId, tool_name: name, parent_id: parent, argument_digest: argumentDigest };
+      const set = { ...about, title, expires_at: expiresAt };
       // A set of one is also a question by itself, for readers that know no sets.
       return { ...set, questions, ...(questions.length === 1 ? questions[0] : {}) };
     },
   },
-  isDetail: () => true,
+  isDetail: (fact) => fact.origin === undefined,
 });
 
-/** The one answer to a set of questions: of a person, or its expiry. Without answers nobody gave any in time. */
+/**
+ * The one answer to a set of questions: of a person, or its expiry. Without answers the person declined, or nobody gave
+ * any in time.
+ */
 export const questionAnswered = defineEvent({
   type: 'QuestionAnswered',
   version: 1,
@@ -114,7 +135,11 @@ export const questionRefused = defineEvent({
 function questionOnWire(asked: Question): Record<string, JsonValue> {
   const { kind, id, prompt, isOptional = false } = asked;
   const common = { question_id: id, question: prompt, kind, is_optional: isOptional };
-  if (kind === 'text') return { ...common, options: [], allow_free_text: true };
+  if (kind === 'text') {
+    const { format, minLength, maxLength, minimum, maximum } = asked;
+    const bounds = { format, min_length: minLength, max_length: maxLength, minimum, maximum };
+    return present({ ...common, options: [], allow_free_text: true, ...bounds });
+  }
   const options = asked.options.map(({ value, label, description }) => present({ value, label, description }));
   const { min, max } = kind === 'multi-select' ? asked : {};
   return present({ ...common, options, allow_free_text: asked.allowFreeText ?? false, min, max });

@@ -30,7 +30,17 @@ const variants: Partial<Record<AnyType, readonly object[]>> = {
   ],
   ApprovalResolved: [{ isExpiry: true }, { isExpiry: true, decision: 'allow' }],
   QuestionAnswered: [{ isExpiry: true }, { isExpiry: true, answers: {} }],
-  QuestionAsked: [{ questions: [{ kind: 'text', id: 'why', prompt: 'Why?' }] }],
+  QuestionAsked: [
+    { questions: [{ kind: 'text', id: 'why', prompt: 'Why?' }] },
+    {
+      origin: 'nested',
+      parent: 'c-0',
+      questions: [
+        { kind: 'text', id: 'who', prompt: 'Who?', minLength: 2, maxLength: 9 },
+        { kind: 'text', id: 'age', prompt: 'How old?', format: 'integer', minimum: 0, maximum: 150 },
+      ],
+    },
+  ],
   HistoryCompacted: [
     {
       reason: 'overflow',

@@ -86,7 +86,7 @@ export type {
   RowOptions,
 } from './ports/projection-store.js';
 export type { Finding, Redactor } from './ports/redactor.js';
-export type { QuestionSet } from './ports/question-set.js';
+export type { AskOptions, AskOutcome, QuestionSet } from './ports/question-set.js';
 export type {
   Sandbox,
   SandboxCommand,
@@ -148,6 +148,7 @@ export type { CommandContext, CommandHandler, CommandInfo, CommandSource, SlashC
 export type {
   ApprovalInteraction,
   ApprovalResponse,
+  DeclineResponse,
   Interaction,
   InteractionResponse,
   QuestionInteraction,

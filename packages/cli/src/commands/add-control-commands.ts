@@ -42,12 +42,13 @@ export function addControlCommands(program: Command, context: CliContext, finish
     },
   );
   add(program.command('answer <session> [interaction]').description('answer questions that wait for a person'))
-    .requiredOption(
+    .option(
       '--answer <question=answer>',
       'the answer to one question; repeated for others, and for more than one choice',
       collect,
       [],
     )
+    .option('--decline', 'answer none of them; whoever asked is told so')
     .option('--by <name>', 'who answers (default: the user of this machine)')
     .action(async (session: string, interaction: string | undefined, flags: AnswersFlags) => {
       const { answerQuestions } = await import('./answer.js');

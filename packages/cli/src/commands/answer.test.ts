@@ -1,6 +1,6 @@
 import type { Question } from '@perdure/events';
 import { describe, expect, test } from 'vitest';
-import { readAnswers } from './answer.js';
+import { readAnswers, readResponse } from './answer.js';
 
 const option = (value: string) => ({ value, label: value });
 const questions: readonly Question[] = [
@@ -27,5 +27,11 @@ describe('answers on a command line', () => {
     ['twice for one', ['why=x', 'why=y'], 'why'],
   ])('are refused: %s', (_, given, named) => {
     expect(readAnswers(given, questions)).toContain(`"${named}"`);
+  });
+
+  test('are declined, and not at the same time given', () => {
+    expect(readResponse({ answer: [], decline: true }, questions)).toEqual({ decline: true });
+    expect(readResponse({ answer: ['why=x'], decline: true }, questions)).toContain('--decline');
+    expect(readResponse({ answer: ['why=x'] }, questions)).toEqual({ answers: { why: 'x' } });
   });
 });

@@ -10,9 +10,11 @@ import { onSession, type AnswerFlags } from './interactions.js';
 export interface AnswersFlags extends AnswerFlags {
   /** Each `<question>=<answer>`. */
   readonly answer: readonly string[];
+  /** Nobody wants to answer: whoever asked is told so. */
+  readonly decline?: boolean;
 }
 
-/** `perdure answer`: the answers to one set of questions, or to the only one. */
+/** `perdure answer`: the answers to one set of questions, or to the only one; or that there are none. */
 export function answerQuestions(
   context: CliContext,
   id: string,
@@ -31,19 +33,29 @@ export function answerQuestions(
     }
     const chosen = interaction ?? only?.id ?? '';
     const set = sets.find((each) => each.id === chosen);
-    const answers = readAnswers(flags.answer, set?.questions ?? []);
-    if (typeof answers === 'string') {
-      await screen.note(answers);
+    const given = readResponse(flags, set?.questions ?? []);
+    if (typeof given === 'string') {
+      await screen.note(given);
       return exitCodes.usage;
     }
     // What was shown is what is answered.
     const shown = set === undefined ? {} : { argumentDigest: set.argumentDigest };
-    await session.respond({ id: chosen, answers, by: flags.by ?? userInfo().username, ...shown });
+    await session.respond({ id: chosen, ...given, by: flags.by ?? userInfo().username, ...shown });
     const left = pending.length - 1;
-    if (json) await screen.out.line(jsonText({ id: chosen, answers, left }));
-    else await screen.note(`answered ${chosen}; ${left} left`);
+    if (json) await screen.out.line(jsonText({ id: chosen, ...given, left }));
+    else await screen.note(`${'decline' in given ? 'declined' : 'answered'} ${chosen}; ${left} left`);
     return exitCodes.completed;
   });
+}
+
+/** What a command line says to questions; a text that says what is wrong with it. */
+export function readResponse(
+  { answer, decline = false }: Pick<AnswersFlags, 'answer' | 'decline'>,
+  questions: readonly Question[],
+): { readonly answers: Answers } | { readonly decline: true } | string {
+  if (decline) return answer.length === 0 ? { decline } : 'give either --answer or --decline';
+  const answers = readAnswers(answer, questions);
+  return typeof answers === 'string' ? answers : { answers };
 }
 
 /**

@@ -42,10 +42,20 @@ function questionLines(question: Question): readonly string[] {
 
 /** What counts as an answer, in words. */
 function takes(question: Question): string {
-  const parts = [question.kind === 'text' ? 'a text' : question.kind === 'single-select' ? 'one of' : many(question)];
+  const parts = [
+    question.kind === 'text' ? textOf(question) : question.kind === 'single-select' ? 'one of' : many(question),
+  ];
   if (question.kind !== 'text' && question.allowFreeText) parts.push('or a text of your own');
   if (question.isOptional) parts.push('may be left out');
   return parts.join(', ');
+}
+
+function textOf({ format, minLength, maxLength, minimum, maximum }: Extract<Question, { kind: 'text' }>): string {
+  const from = minimum ?? minLength;
+  const to = maximum ?? maxLength;
+  const bounds = [...(from === undefined ? [] : [`at least ${from}`]), ...(to === undefined ? [] : [`at most ${to}`])];
+  const unit = format === 'integer' || format === 'number' || bounds.length === 0 ? '' : ' characters';
+  return [format ?? 'a text', ...(bounds.length === 0 ? [] : [`${bounds.join(', ')}${unit}`])].join(', ');
 }
 
 function many({ min, max }: Extract<Question, { kind: 'multi-select' }>): string {

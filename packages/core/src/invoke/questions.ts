@@ -42,7 +42,11 @@ export function answeredOutcome({
 }: CallState):
   | { readonly status: 'completed'; readonly output: JsonValue }
   | { readonly status: 'failed'; readonly failure: Failure } {
-  const { answers, isExpiry } = question?.answer ?? {};
+  const { answers, isExpiry, by = '' } = question?.answer ?? {};
+  if (answers === undefined && question?.answer !== undefined && isExpiry === undefined) {
+    const code = 'PERDURE_TOOL_DECLINED';
+    return { status: 'failed', failure: { code, message: errorMessage(code, { tool: name, by }) } };
+  }
   if (answers === undefined) {
     const code = 'PERDURE_TOOL_UNANSWERED';
     return { status: 'failed', failure: { code, message: errorMessage(code, { tool: name }) } };

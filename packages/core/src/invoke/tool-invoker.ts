@@ -16,6 +16,7 @@ import type { BoundTool } from '../compose/tool-set.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
 import type { CallState } from '../session/call-state.js';
 import type { InvocationContext } from './invocation-context.js';
+import type { Waits } from './time-limit.js';
 import { TimeoutReached, withTimeout } from './with-timeout.js';
 
 /** Milliseconds that a tool with an effect may take to end when it is broken off. */
@@ -28,6 +29,10 @@ export interface ToolRun {
   readonly secrets: SecretRegistry;
   /** Makes the parts of this call. Absent where none may be made: when a tool only tells what happened. */
   readonly parts?: CallParts;
+  /** When the call waits for people inside itself; absent as the parts are. */
+  readonly waits?: Waits;
+  /** Has a model make an object for this call; absent as the parts are. */
+  readonly objects?: ObjectMaking;
   /** Hands work of this call to other sessions; absent as the parts are. */
   readonly children?: CallDelegation;
 }
@@ -37,8 +42,16 @@ export interface CallDelegation extends ScopedChildren {
   close(): Promise<void>;
 }
 
+/** The objects that models make for a running call, and the end of that with it. */
+export interface ObjectMaking {
+  readonly generate: NonNullable<ToolContext['generateObject']>;
+  close(): Promise<void>;
+}
+
 /** The parts of a running call, and the end of them with it. */
 export interface CallParts extends ScopedInvoker {
+  /** Asks people. */
+  readonly ask: NonNullable<ToolContext['ask']>;
   /** No further part is made, those under way are broken off, and all are settled when it resolves. */
   close(): Promise<void>;
 }
@@ -81,9 +94,11 @@ async function executed(run: ToolRun, context: InvocationContext): Promise<unkno
       (signal) => executeOf(run.tool)(input as never, toolContext(run, context, signal)),
       // What a tool does with the end it is told of is part of its outcome, and it may need a moment for it.
       run.tool.effect === 'read' ? 0 : ABORT_GRACE_MS,
+      run.waits,
     );
   } finally {
     await run.children?.close();
+    await run.objects?.close();
     await run.parts?.close();
   }
 }
@@ -131,6 +146,8 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
     calls: run.parts ?? noCalls,
     ...(context.files === undefined ? {} : { artifacts: context.files }),
     ...(run.children === undefined ? {} : { children: run.children }),
+    ...(run.parts === undefined ? {} : { ask: run.parts.ask }),
+    ...(run.objects === undefined ? {} : { generateObject: run.objects.generate }),
     ...environmentOf(run, context),
   };
 }

@@ -1,23 +1,27 @@
+import { TimeLimit, waitsForNobody, type Waits } from './time-limit.js';
+
 /**
  * Runs work that may hang. Its signal aborts when the time is over or the outer signal aborts. Work that has not ended
- * by itself when the grace is over is no longer waited for: the promise rejects with the reason. `ms` may be infinite.
+ * by itself when the grace is over is no longer waited for: the promise rejects with the reason. `ms` may be infinite;
+ * the time in which the work waits for people does not count.
  */
 export async function withTimeout<Result>(
   ms: number,
   outer: AbortSignal,
   work: (signal: AbortSignal) => PromiseLike<Result> | Result,
   graceMs = 0,
+  waits: Waits = waitsForNobody,
 ): Promise<Result> {
   outer.throwIfAborted();
   if (!Number.isFinite(ms)) return untilAborted(outer, work, graceMs);
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(outer.reason);
   outer.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(() => controller.abort(new TimeoutReached(ms)), ms);
+  const limit = new TimeLimit(ms, waits, () => controller.abort(new TimeoutReached(ms)));
   try {
     return await untilAborted(controller.signal, work, graceMs);
   } finally {
-    clearTimeout(timer);
+    limit.end();
     outer.removeEventListener('abort', onAbort);
   }
 }

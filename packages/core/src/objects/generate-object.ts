@@ -60,7 +60,7 @@ class ObjectCall {
       const answer = await this.ask(messages, attempts);
       const text = answerText(answer.parts);
       const checked = check(text, schema.validate, finishFailure(answer.finish));
-      if (checked.ok) return { object: checked.value, usage: this.usage, attempts };
+      if (checked.ok) return { object: checked.value, text, usage: this.usage, attempts };
       const { field: path, reason } = checked;
       if (attempts > maxRepairs) throw new PerdureError('PERDURE_OBJECT_INVALID', { attempts, path, reason });
       messages.push(...repair(text, path, reason));

@@ -39,7 +39,8 @@ interface Asked {
 const asking: Readonly<Record<string, (payload: never) => Asked | undefined>> = {
   ApprovalRequested: ({ origin = 'model', callId: id, expiresAt }: PayloadOf<'ApprovalRequested'>) =>
     origin === 'model' ? { id, expiresAt: expiresAt ?? null } : undefined,
-  QuestionAsked: ({ callId: id, expiresAt }: PayloadOf<'QuestionAsked'>) => ({ id, expiresAt: expiresAt ?? null }),
+  QuestionAsked: ({ origin, callId: id, expiresAt }: PayloadOf<'QuestionAsked'>) =>
+    origin === undefined ? { id, expiresAt: expiresAt ?? null } : undefined,
 };
 const answering: Readonly<Record<string, (payload: never) => string>> = {
   ApprovalResolved: (fact: PayloadOf<'ApprovalResolved'>) => fact.callId,

@@ -48,6 +48,7 @@ export function isInput(
       return isBeside(state, fact) || isAnswerOfTool(state, fact, agent);
     }
     case 'ApprovalRequested':
+    case 'QuestionAsked':
       return isBeside(state, fact);
     case 'HistoryCompacted':
       // One of an older build does not say what it was decided with.

@@ -3,6 +3,7 @@ import {
   errorMessage,
   PerdureError,
   type ApprovalResponse,
+  type DeclineResponse,
   type ErrorCode,
   type InteractionResponse,
   type QuestionResponse,
@@ -20,9 +21,9 @@ export type Refusal = PerdureError | 'unknown' | undefined;
 export function addAnswer(batch: FactBatch, response: InteractionResponse, now: number): Refusal {
   const call = openCalls(batch.state).find(({ callId }) => callId === response.id);
   if (call === undefined) return 'unknown';
-  return 'answers' in response
-    ? answerQuestion(batch, call, response, now)
-    : answerApproval(batch, call, response, now);
+  return 'decision' in response
+    ? answerApproval(batch, call, response, now)
+    : answerQuestion(batch, call, response, now);
 }
 
 function answerApproval(batch: FactBatch, call: CallState, response: ApprovalResponse, now: number): Refusal {
@@ -45,11 +46,18 @@ function answerApproval(batch: FactBatch, call: CallState, response: ApprovalRes
   return undefined;
 }
 
-function answerQuestion(batch: FactBatch, call: CallState, response: QuestionResponse, now: number): Refusal {
-  const { id: callId, answers, by } = response;
+function answerQuestion(
+  batch: FactBatch,
+  call: CallState,
+  response: QuestionResponse | DeclineResponse,
+  now: number,
+): Refusal {
+  const { id: callId, by } = response;
+  const answers = 'answers' in response ? response.answers : undefined;
   const { question } = call;
   if (question === undefined) {
-    return call.approval === undefined ? 'unknown' : invalid('answers', 'it is an approval, which has a decision');
+    const field = answers === undefined ? 'decline' : 'answers';
+    return call.approval === undefined ? 'unknown' : invalid(field, 'it is an approval, which has a decision');
   }
   if (question.answer !== undefined) return answeredError(callId, question.answer);
   if (!isWaitedFor(batch, call)) return 'unknown';
@@ -60,9 +68,10 @@ function answerQuestion(batch: FactBatch, call: CallState, response: QuestionRes
     expireQuestion(batch, callId, question);
     return refuse(batch, 'QuestionRefused', response, 'PERDURE_INTERACTION_EXPIRED');
   }
-  const problem = answersProblem(question.questions, answers);
+  const problem = answers && answersProblem(question.questions, answers);
   if (problem !== undefined) return invalid(problem.field, problem.reason);
-  batch.add('QuestionAnswered', { callId, argumentDigest, by, answers }, {}, person(by));
+  const given = answers === undefined ? {} : { answers };
+  batch.add('QuestionAnswered', { callId, argumentDigest, by, ...given }, {}, person(by));
   return undefined;
 }
 
@@ -98,10 +107,12 @@ function invalid(field: string, reason: string): PerdureError {
 type Winner = Pick<PayloadOf<'ApprovalResolved'> | PayloadOf<'QuestionAnswered'>, 'by'> & {
   readonly decision?: string;
   readonly answers?: unknown;
+  readonly isExpiry?: true;
 };
 
 /** Whose answer was the first. */
-export function answeredError(interaction: string, { by, decision, answers }: Winner): PerdureError {
-  const said = decision ?? (answers === undefined ? 'no answer in time' : 'answers given');
+export function answeredError(interaction: string, { by, decision, answers, isExpiry }: Winner): PerdureError {
+  const unanswered = isExpiry === true ? 'no answer in time' : 'declined';
+  const said = decision ?? (answers === undefined ? unanswered : 'answers given');
   return new PerdureError('PERDURE_INTERACTION_ANSWERED', { interaction, by, decision: said });
 }

@@ -38,7 +38,7 @@ export interface CallQuestion {
   readonly requestedAt: number;
   readonly expiresAt?: number;
   readonly onExpiry?: QuestionExpiry;
-  /** Without answers when nobody gave any in time. */
+  /** Without answers when the person declined, or with `isExpiry` when nobody gave any in time. */
   readonly answer?: { readonly by: string; readonly answers?: Answers; readonly isExpiry?: true };
 }
 

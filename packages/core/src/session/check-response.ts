@@ -1,6 +1,7 @@
 import {
   PerdureError,
   type ApprovalResponse,
+  type DeclineResponse,
   type InteractionResponse,
   type QuestionResponse,
 } from '@perdure/plugin-api';
@@ -25,12 +26,20 @@ const questions = z.strictObject({
   ),
 }) satisfies z.ZodType<QuestionResponse>;
 
+const declined = z.strictObject({ ...about, decline: z.literal(true) }) satisfies z.ZodType<DeclineResponse>;
+
 /** What someone answers. Throws PERDURE_INPUT_INVALID naming the field. */
 export function checkResponse(given: unknown): InteractionResponse {
-  const parsed = (isObject(given) && 'answers' in given ? questions : approval).safeParse(given);
+  const parsed = schemaFor(given).safeParse(given);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const field = ['response', ...(issue?.path ?? []), ...unknown].join('.');
   throw new PerdureError('PERDURE_INPUT_INVALID', { field, reason: issue?.message ?? 'not valid' });
+}
+
+function schemaFor(given: unknown): z.ZodType<InteractionResponse> {
+  if (!isObject(given)) return approval;
+  if ('answers' in given) return questions;
+  return 'decline' in given ? declined : approval;
 }

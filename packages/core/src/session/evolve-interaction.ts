@@ -1,3 +1,4 @@
+import { openCalls } from './call-tree.js';
 import type { EvolveHandlers } from './evolve.js';
 import { withSideCall } from './evolve-call.js';
 import { copyCall } from './state-copies.js';
@@ -38,9 +39,11 @@ export const evolveInteraction: Pick<EvolveHandlers, InteractionFacts> = {
   ApprovalRefused: (_, state) => state,
 
   QuestionAsked: (fact, state, place) => {
-    const { callId, name: _, ...about } = fact;
-    return updateCall(state, callId, (call) => {
+    const { callId, name: _, origin: __, parent, ...about } = fact;
+    const whole = parent === undefined ? undefined : openCalls(state).find((call) => call.callId === parent);
+    return updateCall(withSideCall(state, fact), callId, (call) => {
       const asked = copyCall(call);
+      if (whole !== undefined) asked.input = whole.input;
       asked.question = { ...about, requestedAt: place.time };
       return asked;
     });

@@ -52,7 +52,7 @@ export async function respondTo(loaded: LoadedSession, given: InteractionRespons
     const winner = await earlierAnswer(
       loaded,
       interaction,
-      'answers' in response ? 'QuestionAnswered' : 'ApprovalResolved',
+      'decision' in response ? 'ApprovalResolved' : 'QuestionAnswered',
     );
     if (winner !== undefined) throw answeredError(interaction, winner);
     throw new PerdureError('PERDURE_INTERACTION_NOT_FOUND', { interaction, session: key.id });

@@ -1,6 +1,7 @@
 import { question, questionExpiry, type Answers, type Question } from '@perdure/events';
 import type { QuestionSet } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { boundsProblem, textProblem, type Problem } from './text-question.js';
 
 /** Characters of JSON that a set of questions may have, and that answers to it may have. */
 const LARGEST = 32_768;
@@ -9,16 +10,10 @@ const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 const shape = z.strictObject({
   title: z.string().min(1).exactOptional(),
-  questions: z.array(question).min(1).max(8),
+  questions: z.array(question).min(1).max(32),
   expiresInMs: z.int().positive().max(LONGEST_MS).exactOptional(),
   onExpiry: questionExpiry.exactOptional(),
 });
-
-/** What is wrong, and where. */
-export interface Problem {
-  readonly field: string;
-  readonly reason: string;
-}
 
 /** Checks what a tool wants to ask. Throws a TypeError that names the field. */
 export function checkQuestionSet(given: unknown): QuestionSet {
@@ -48,7 +43,7 @@ export function checkQuestionSet(given: unknown): QuestionSet {
 }
 
 function optionsProblem(asked: Question): Problem | undefined {
-  if (asked.kind === 'text') return undefined;
+  if (asked.kind === 'text') return boundsProblem(asked);
   const { options, allowFreeText } = asked;
   if (options.length < 1 || options.length > 32) return { field: 'options', reason: 'there are 1 to 32 of them' };
   const values = options.map(({ value }) => value);
@@ -87,7 +82,7 @@ function wrong(asked: Question, answer: unknown): string | undefined {
   if (asked.kind !== 'multi-select') {
     if (typeof answer !== 'string') return 'it is a text';
     if (answer === '') return 'it is empty';
-    return asked.kind === 'text' ? undefined : notOffered(asked, answer);
+    return asked.kind === 'text' ? textProblem(asked, answer) : notOffered(asked, answer);
   }
   if (!Array.isArray(answer) || !answer.every((each) => typeof each === 'string')) return 'it is a list of texts';
   const chosen: readonly string[] = answer;

@@ -8,6 +8,8 @@ import { runTool, type CallParts, type ToolRun, type ToolRunOutcome } from '../i
 import { excerptOf } from '../invoke/output-excerpt.js';
 import type { CallState } from '../session/call-state.js';
 import { assertLeased } from './assert-leased.js';
+import { CallObjects } from '../objects/call-objects.js';
+import { waitsInside } from '../session/waits-inside.js';
 import type { SessionWork } from './session-work.js';
 import type { CallSite } from './side-call.js';
 
@@ -72,6 +74,11 @@ async function runCall(call: CallState, site: CallSite, parts: CallParts): Promi
     idempotencyKey: call.started?.idempotencyKey ?? '',
     secrets: work.secrets,
     parts,
+    waits: {
+      isWaiting: () => waitsInside(work.journal.state, call.callId),
+      onChange: (look) => work.journal.onCommit(look),
+    },
+    objects: new CallObjects(call, site),
     children: new CallChildren(call, site),
   };
   const turn = await agent.parts.lanes.enter(call, tool, context.signal);

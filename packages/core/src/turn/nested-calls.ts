@@ -1,6 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { EffectContract, JsonValue } from '@perdure/events';
-import { PerdureError, type ToolOutcome } from '@perdure/plugin-api';
+import {
+  PerdureError,
+  type AskOptions,
+  type AskOutcome,
+  type QuestionSet,
+  type ToolOutcome,
+} from '@perdure/plugin-api';
 import { digestOf } from '../host/sha256.js';
 import { callIdOf } from '../invoke/call-id.js';
 import type { CallParts } from '../invoke/tool-invoker.js';
@@ -8,6 +14,7 @@ import { canonicalJson } from '../session/canonical-json.js';
 import { assertOwner } from '../session/ownership.js';
 import { checkCall } from '../session/session-input.js';
 import type { CallState } from '../session/call-state.js';
+import { checkQuestions, questionKey, type PeopleRequest } from './ask-people.js';
 import type { CallSite, SideCall } from './side-call.js';
 import { settleParts } from './side-call-state.js';
 
@@ -36,6 +43,7 @@ export class NestedCalls implements CallParts {
     private readonly nesting: Nesting,
     site: CallSite,
     private readonly make: (request: SideCall, site: CallSite) => Promise<ToolOutcome>,
+    private readonly askPeople: (request: PeopleRequest, site: CallSite) => Promise<AskOutcome>,
   ) {
     setMaxListeners(0, this.ended.signal);
     const signal = AbortSignal.any([site.context.signal, this.ended.signal]);
@@ -49,11 +57,9 @@ export class NestedCalls implements CallParts {
   }
 
   async call(tool: string, input: JsonValue): Promise<ToolOutcome> {
-    if (this.ended.signal.aborted) throw new PerdureError('PERDURE_TOOL_CALL_OVER', { tool });
+    this.throwIfOver(tool);
     const [name, given] = checkCall(tool, input);
-    const { maxNestedCalls: limit } = this.site.agent.parts.limits;
-    this.count += 1;
-    if (this.count > limit) throw new PerdureError('PERDURE_TOOL_CALL_LIMIT', { limit });
+    this.countPart();
     const { callId: parent, name: outer } = this.whole;
     const call = this.make(
       {
@@ -78,6 +84,27 @@ export class NestedCalls implements CallParts {
     }
   }
 
+  readonly ask = async (given: QuestionSet, { signal }: AskOptions = {}): Promise<AskOutcome> => {
+    const { whole, site } = this;
+    this.throwIfOver(whole.name);
+    const questions = checkQuestions(given);
+    this.countPart();
+    // No tool has such a name.
+    const callId = this.nextId('?', site.work.redaction.redact(questionKey(questions)));
+    const context =
+      signal === undefined ? site.context : { ...site.context, signal: AbortSignal.any([site.context.signal, signal]) };
+    const asking = this.askPeople({ callId, whole, questions }, { ...site, context });
+    this.underWay.add(asking);
+    try {
+      return await asking;
+    } catch (error) {
+      if (site.isHandingOver()) this.isLeftOpen = true;
+      throw error;
+    } finally {
+      this.underWay.delete(asking);
+    }
+  };
+
   async close(): Promise<void> {
     this.ended.abort(new PerdureError('PERDURE_TOOL_CALL_OVER', { tool: this.whole.name }));
     await Promise.allSettled(this.underWay);
@@ -92,6 +119,16 @@ export class NestedCalls implements CallParts {
       assertOwner(batch, held, work.key.id);
       settleParts(batch, callId, work);
     }, 'owner');
+  }
+
+  private throwIfOver(tool: string): void {
+    if (this.ended.signal.aborted) throw new PerdureError('PERDURE_TOOL_CALL_OVER', { tool });
+  }
+
+  private countPart(): void {
+    const { maxNestedCalls: limit } = this.site.agent.parts.limits;
+    this.count += 1;
+    if (this.count > limit) throw new PerdureError('PERDURE_TOOL_CALL_LIMIT', { limit });
   }
 
   /** The same for the same part in every run of the whole, in whatever order parts are asked for. */

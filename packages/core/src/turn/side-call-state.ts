@@ -26,7 +26,7 @@ export function untilAnswered(journal: Journal, callId: string, signal: AbortSig
       // Another owner may have settled it, or go on with its whole.
       const isGone = call === undefined || journal.state.ownership.epoch !== epoch;
       if (isGone) end();
-      else if (call.approval?.answer !== undefined) end(call);
+      else if ((call.question ?? call.approval)?.answer !== undefined) end(call);
     };
     const onAbort = (): void => end();
     const forget = journal.onCommit(look);

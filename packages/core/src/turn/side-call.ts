@@ -1,21 +1,22 @@
 import type { ControlPlane, JsonValue } from '@perdure/events';
-import { errorMessage, isPerdureError, type ErrorCode, type ToolOutcome } from '@perdure/plugin-api';
+import type { ToolOutcome } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import { askGate, decideCall, type CallDecision } from '../invoke/decide-call.js';
 import { denial } from '../invoke/gates/gate-step.js';
 import type { InvocationContext } from '../invoke/invocation-context.js';
 import { reconcileTool, type CallParts } from '../invoke/tool-invoker.js';
 import { newCall } from '../session/evolve-call.js';
-import { draftFact, type FactBatch } from '../session/fact-batch.js';
-import { assertOwner, type Ownership } from '../session/ownership.js';
+import { draftFact } from '../session/fact-batch.js';
+import type { Ownership } from '../session/ownership.js';
 import type { CallOutcome, CallState } from '../session/call-state.js';
 import { refuseArchived } from '../session/refuse-archived.js';
 import { startCall } from './call-runner.js';
 import { NestedCalls, type Nesting } from './nested-calls.js';
-import { approvalPayload, decisionPayload, NODE, recordIntent } from './record-intent.js';
-import { reportLate } from './report-late.js';
+import { approvalPayload, decisionPayload, recordIntent } from './record-intent.js';
 import type { SessionWork } from './session-work.js';
-import { callBeside, decidedIn, isStopped, settleParts, sideContext, untilAnswered } from './side-call-state.js';
+import { broken, factPlace, owned, settle, unknownOutcome } from './settle-side-call.js';
+import { askPeople } from './ask-people.js';
+import { callBeside, decidedIn, isStopped, sideContext, untilAnswered } from './side-call-state.js';
 
 /** A call that no answer of a model holds: of the host, or a part of another call. */
 export interface SideCall {
@@ -59,7 +60,7 @@ export async function makeSideCall(request: SideCall, site: CallSite): Promise<T
 
 /** What a running call makes its parts with. */
 export function partsOf(call: CallState, nesting: Nesting, site: CallSite): CallParts {
-  return new NestedCalls(call, nesting, site, makeSideCall);
+  return new NestedCalls(call, nesting, site, makeSideCall, askPeople);
 }
 
 /** Leads the call through its gates, with a person's answer between them where they want one. */
@@ -152,64 +153,8 @@ async function leftBehind(call: CallState, { work, agent, context }: CallSite): 
   return answer.status === 'happened' ? { status: 'completed', output: answer.output } : unknownOutcome(call);
 }
 
-type Settled = Omit<CallOutcome, 'failure'> & {
-  readonly failure?: CallOutcome['failure'] | undefined;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-};
-
-async function settle({ callId }: SideCall, outcome: Settled, site: CallSite): Promise<CallOutcome> {
-  const { work } = site;
-  const { failure, endedAt = work.env.clock.now(), ...rest } = outcome;
-  const payload = { ...rest, callId, ...(failure === undefined ? {} : { failure }), endedAt };
-  const settled = draftFact('ToolCallSettled', payload, ...factPlace(site));
-  try {
-    const isFirst = await owned(site, (batch) => {
-      const open = callBeside(batch.state, callId);
-      // Its whole was given up, and the call with it.
-      if (open === undefined || open.settled !== undefined) return false;
-      settleParts(batch, callId, work);
-      batch.keep(settled);
-      return true;
-    });
-    if (!isFirst) await reportLate(work, site.held, settled.payload);
-  } catch (error) {
-    if (isPerdureError(error, 'PERDURE_SESSION_FENCED')) await reportLate(work, site.held, settled.payload);
-    throw error;
-  }
-  return settled.payload;
-}
-
-/** The end of the turn, of the whole or of the session came before the call was started. */
-async function broken(request: SideCall, site: CallSite): Promise<CallOutcome> {
-  const outcome = { status: 'cancelled' as const, failure: failureOf('PERDURE_TOOL_CANCELLED', request.name) };
-  const isOpen = callBeside(site.work.journal.state, request.callId) !== undefined;
-  if (!isOpen || (request.origin === 'nested' && site.isHandingOver())) return outcome;
-  return settle(request, outcome, site);
-}
-
-function owned<Result>({ work, held }: CallSite, decideOn: (batch: FactBatch) => Result): Promise<Result> {
-  return work.journal.commit((batch) => {
-    assertOwner(batch, held, work.key.id);
-    return decideOn(batch);
-  }, 'owner');
-}
-
-/** What every fact of a side call is made with behind its payload. */
-function factPlace({ work, held, context: { turnId, runId, stepId } }: CallSite) {
-  return [{ turnId, runId, stepId }, NODE, held.epoch, work.batchContext] as const;
-}
-
 function stateOf({ callId, name, origin, parent }: SideCall, input: JsonValue): CallState {
   return { ...newCall(callId, name), origin, ...(parent === undefined ? {} : { parent }), input };
-}
-
-function unknownOutcome({ name }: { readonly name: string }): CallOutcome {
-  return { status: 'unknown', failure: failureOf('PERDURE_TOOL_UNKNOWN_OUTCOME', name) };
-}
-
-function failureOf(code: ErrorCode, tool: string): NonNullable<CallOutcome['failure']> {
-  return { code, message: errorMessage(code, { tool }) };
 }
 
 function outcomeOf({ callId, name }: SideCall, { status, output, artifact, files, failure }: CallOutcome): ToolOutcome {

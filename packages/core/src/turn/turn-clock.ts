@@ -1,10 +1,9 @@
 import { errorMessage } from '@perdure/plugin-api';
+import { TimeLimit } from '../invoke/time-limit.js';
 import type { Journal } from '../session/journal.js';
 import type { OpenTurn } from '../session/session-state.js';
+import { turnWaitsInside } from '../session/waits-inside.js';
 import { NODE } from './record-intent.js';
-
-/** The longest time that a timer can be set for. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * Measures how long this process has worked on a turn, and has it ended when that is longer than it may be. What
@@ -23,14 +22,16 @@ export class TurnClock {
       this.turnId = turn.turnId;
       this.spentMs = turn.workedMs;
     }
-    const from = performance.now();
-    const left = Math.min(Math.max(0, limitMs - this.spentMs), LONGEST_TIMER);
-    const timer = setTimeout(() => void this.end(turn.turnId, limitMs), left);
+    const { journal } = this;
+    const waits = {
+      isWaiting: () => turnWaitsInside(journal.state),
+      onChange: (look: () => void) => journal.onCommit(look),
+    };
+    const limit = new TimeLimit(limitMs - this.spentMs, waits, () => void this.end(turn.turnId, limitMs));
     try {
       return await work();
     } finally {
-      clearTimeout(timer);
-      this.spentMs += performance.now() - from;
+      this.spentMs += limit.end();
     }
   }
 

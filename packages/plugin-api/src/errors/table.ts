@@ -142,6 +142,7 @@ export const errorTable = {
   PERDURE_INTERACTION_EXPIRED: conflict('The interaction "{interaction}" has expired.'),
   PERDURE_TOOL_ASKS: refused('The tool "{tool}" asks people, and this call can wait for nobody.'),
   PERDURE_TOOL_UNANSWERED: refused('Nobody answered what "{tool}" asked in time.', 408),
+  PERDURE_TOOL_DECLINED: refused('"{by}" declined to answer what "{tool}" asked.', 409),
   PERDURE_GATE_FAILED: refused('The gate "{gate}" gave no decision: {reason}.'),
   PERDURE_SECRET_IN_ARGUMENTS: refused(
     'The arguments of "{tool}" hold a credential. It was taken out; nothing was run. Pass secret://<name>.',

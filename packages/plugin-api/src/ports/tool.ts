@@ -1,8 +1,9 @@
 import type { EffectContract, JsonValue, TrustLabel } from '@perdure/events';
 import { PerdureError } from '../errors/perdure-error.js';
+import type { ObjectRequest, ObjectResult } from '../session/object.js';
 import type { ToolOutcome } from '../session/turn.js';
 import type { ScopedChildren } from './delegation.js';
-import type { QuestionSet } from './question-set.js';
+import type { AskOptions, AskOutcome, QuestionSet } from './question-set.js';
 import type { SessionArtifacts } from './tool-file.js';
 
 /**
@@ -41,7 +42,7 @@ export interface Tool {
   confirmation?(input: never): string | undefined;
   /** Which calls it waits for where an agent limits how many run at once: `query` for `read`, else `execute`. */
   readonly lane?: string;
-  /** The call fails after this many milliseconds; there is no limit when absent. */
+  /** The call fails after this many milliseconds, but for those in which it waits for people; no limit when absent. */
   readonly timeoutMs?: number;
 }
 
@@ -65,6 +66,20 @@ export interface ToolContext {
   readonly artifacts?: SessionArtifacts;
   /** Hands work to sessions of their own. Absent where none can be: in a test, and where a tool tells what happened. */
   readonly children?: ScopedChildren;
+  /**
+   * Asks people in the middle of the call, and waits for them: the question is a fact before it is shown, like that of
+   * a tool with `questions`, and anyone who may answer those may answer it or decline. The time limits of the call and
+   * of its turn stand still meanwhile. A call that is run again after a crash and asks the same has the same question,
+   * with its answer if there is one; of a call that is not run again the question is taken back. Rejects with
+   * PERDURE_INPUT_INVALID for a set that is none, PERDURE_TOOL_CALL_OVER when the call or its turn ends first, and
+   * PERDURE_TOOL_CALL_LIMIT. Absent as `children` is.
+   */
+  ask?(questions: QuestionSet, options?: AskOptions): Promise<AskOutcome>;
+  /**
+   * Has a model make an object, as `session.generateObject` does: with the budget, the hooks and the repairs of that.
+   * It ends with the call. Absent as `children` is.
+   */
+  generateObject?(request: ObjectRequest): Promise<ObjectResult<unknown>>;
 }
 
 /**

@@ -27,7 +27,10 @@ export interface ApprovalInteraction extends InteractionOfCall {
   readonly suggestion: string | null;
 }
 
-/** Questions of a call that consists of asking them. */
+/**
+ * Questions of a call that consists of asking them, or of one that runs and cannot go on without an answer: the
+ * arguments are those of that call then, and the id is that of the question.
+ */
 export interface QuestionInteraction extends InteractionOfCall {
   readonly kind: 'question';
   readonly title: string | null;
@@ -35,7 +38,7 @@ export interface QuestionInteraction extends InteractionOfCall {
 }
 
 /** The answer to an interaction. The first one counts. */
-export type InteractionResponse = ApprovalResponse | QuestionResponse;
+export type InteractionResponse = ApprovalResponse | QuestionResponse | DeclineResponse;
 
 interface ResponseOfPerson {
   readonly id: string;
@@ -57,4 +60,9 @@ export interface QuestionResponse extends ResponseOfPerson {
    * are optional may be left out. At most 32,768 characters of JSON.
    */
   readonly answers: Answers;
+}
+
+/** Questions that somebody does not want to answer. Who asked is told so. */
+export interface DeclineResponse extends ResponseOfPerson {
+  readonly decline: true;
 }

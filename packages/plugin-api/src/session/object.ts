@@ -28,6 +28,8 @@ export interface ObjectRequest {
 
 export interface ObjectResult<Value = JsonValue> {
   readonly object: Value;
+  /** The answer that it was read from, as the model wrote it. */
+  readonly text: string;
   /** Of all answers together. */
   readonly usage: Usage;
   /** Answers that it took. */

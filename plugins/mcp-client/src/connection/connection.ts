@@ -7,20 +7,32 @@ import {
   McpError,
   ToolListChangedNotificationSchema,
   type CallToolResult,
+  type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { ToolContext } from '@perdure/plugin-api';
 import { z } from 'zod';
+import { elicit, unaskedOf, type AskingCall, type Unasked } from '../elicitation/elicit.js';
 import { version } from '../version.js';
+import { CallClock } from './call-clock.js';
 import { CallBroken, NotSent } from './call-broken.js';
 import type { OpenedTransport } from './open-transport.js';
 
 /** A tool list is read page by page, and no further than this. */
 const MOST_PAGES = 100;
 const MOST_LISTED = 10_000;
+/** Calls have a clock of their own, which can stand still. */
+const UNLIMITED = 2 ** 31 - 1;
+
+/** What a question must be is checked behind this, and a server that asks in another way is told so. */
+const elicitation = z.object({ method: z.literal('elicitation/create'), params: z.looseObject({}) });
 
 /** Tools are checked one by one: one that is not well-formed harms itself alone. */
 const toolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
 export interface CallOptions {
+  /** The server's name, as people know it. */
+  readonly server: string;
+  readonly ask: ToolContext['ask'];
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
@@ -29,15 +41,20 @@ export interface CallOptions {
 
 export interface CallAnswer {
   readonly result: CallToolResult;
-  /** What the server wanted to ask people meanwhile, and was told that nobody can be asked. */
-  readonly declined: readonly string[];
+  /** What the server wanted to ask people meanwhile and could not. */
+  readonly unasked: readonly Unasked[];
+}
+
+/** A call that runs, and what the server asked in vain meanwhile. */
+interface RunningCall extends AskingCall {
+  readonly unasked: Unasked[];
 }
 
 /** An initialised conversation with a server, until its end. Nothing in it is tried twice. */
 export class Connection {
   /** Resolves with why it ended; never rejects. */
   readonly ended: Promise<string>;
-  private readonly running = new Set<string[]>();
+  private readonly running = new Set<RunningCall>();
 
   private constructor(
     private readonly client: Client,
@@ -53,14 +70,11 @@ export class Connection {
   static async open(transport: OpenedTransport, onToolsChanged: () => void, signal: AbortSignal): Promise<Connection> {
     const client = new Client(
       { name: 'perdure', version },
-      // Roots and sampling are not offered; a question for people is taken, and declined in good order.
+      // Roots and sampling are not offered, and people are not sent to addresses.
       { capabilities: { elicitation: { form: {} } } },
     );
     const connection = new Connection(client, transport);
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      for (const declined of connection.running) declined.push(params.message);
-      return { action: 'decline' };
-    });
+    client.setRequestHandler(elicitation, (request, { signal: taken }) => connection.elicit(request, taken));
     client.setNotificationHandler(ToolListChangedNotificationSchema, onToolsChanged);
     try {
       await untilAborted(client.connect(transport.transport, { signal }), signal);
@@ -107,19 +121,25 @@ export class Connection {
 
   /** Throws CallBroken, and what the signal is aborted with. */
   async callTool(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallAnswer> {
-    const declined: string[] = [];
-    this.running.add(declined);
+    const { server, ask, signal } = options;
+    const clock = new CallClock(options.timeoutMs, options.maxTimeoutMs);
+    const over = new AbortController();
+    const waitFor: AskingCall['waitFor'] = (people) => clock.standStill(people);
+    const call: RunningCall = { server, ask, signal: over.signal, waitFor, unasked: [] };
+    this.running.add(call);
     try {
-      const { signal, timeoutMs: timeout, maxTimeoutMs: maxTotalTimeout } = options;
       // Progress shows that the server lives; there is nobody to tell it to.
-      const limits = { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
+      const limits = { timeout: UNLIMITED, onprogress: () => clock.hear() };
+      const ending = AbortSignal.any([signal, clock.signal]);
       const meta = { 'perdure/idempotency-key': options.idempotencyKey };
-      const params = { name, arguments: input, ['_meta']: meta };
-      const call = { method: 'tools/call', params } as const;
-      const result = await this.request(() => this.client.request(call, CallToolResultSchema, limits), signal);
-      return { result, declined };
+      const request = { method: 'tools/call', params: { name, arguments: input, ['_meta']: meta } } as const;
+      const send = () => this.client.request(request, CallToolResultSchema, { signal: ending, ...limits });
+      const result = await this.request(send, signal, clock.signal);
+      return { result, unasked: call.unasked };
     } finally {
-      this.running.delete(declined);
+      clock.end();
+      over.abort();
+      this.running.delete(call);
     }
   }
 
@@ -127,11 +147,30 @@ export class Connection {
     return this.transport.close(() => this.client.close());
   }
 
-  private async request<Result>(send: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  /** A server does not say for which of its calls it asks: it can be known only while there is one. */
+  private async elicit(request: unknown, taken: AbortSignal): Promise<ElicitResult> {
+    const { params } = ElicitRequestSchema.parse(request);
+    const [call, other] = this.running;
+    if (call === undefined || other !== undefined || params.mode === 'url') {
+      const reason = 'the server does not say for which of its calls it asks';
+      for (const each of this.running) each.unasked.push(unaskedOf(params.message, 'PERDURE_TOOL_ASKS', reason));
+      return { action: 'decline' };
+    }
+    const { result, unasked } = await elicit(params, call, taken);
+    if (unasked !== undefined) call.unasked.push(unasked);
+    return result;
+  }
+
+  private async request<Result>(
+    send: () => Promise<Result>,
+    signal?: AbortSignal,
+    time?: AbortSignal,
+  ): Promise<Result> {
     try {
       return await send();
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
+      if (time?.aborted === true) throw new CallBroken('timed-out', 'no answer', { cause: error });
       throw this.broken(error);
     }
   }

@@ -1,4 +1,4 @@
-import { PerdureError, type McpServerStatus, type Secrets } from '@perdure/plugin-api';
+import { PerdureError, type McpServerStatus, type Secrets, type ToolContext } from '@perdure/plugin-api';
 import type { ServerConfiguration } from '../configuration.js';
 import { CallBroken } from '../connection/call-broken.js';
 import type { CallAnswer, Connection } from '../connection/connection.js';
@@ -16,7 +16,7 @@ export interface ServerParts {
   readonly log: (level: 'debug' | 'warn', message: string, data: Readonly<Record<string, string | number>>) => void;
 }
 
-export interface ToolCall {
+export interface ToolCall extends Pick<ToolContext, 'ask'> {
   readonly tool: OfferedTool;
   readonly input: Readonly<Record<string, unknown>>;
   readonly idempotencyKey: string;
@@ -114,14 +114,15 @@ export class McpServer {
   }
 
   private async tried(call: ToolCall, mayRepeat: boolean): Promise<CallAnswer> {
-    const { tool, signal, input, idempotencyKey } = call;
+    const { tool, signal, input, idempotencyKey, ask } = call;
     const { timeoutMs, maxTimeoutMs } = this.config;
+    const options = { server: this.name, ask, signal, idempotencyKey, timeoutMs, maxTimeoutMs };
     const connection = await this.reach(signal);
     if (this.offer.tools.find(({ name }) => name === tool.name)?.digest !== tool.digest) {
       throw new PerdureError('PERDURE_MCP_TOOL_CHANGED', { server: this.name, tool: tool.name });
     }
     try {
-      return await connection.callTool(tool.remoteName, input, { signal, idempotencyKey, timeoutMs, maxTimeoutMs });
+      return await connection.callTool(tool.remoteName, input, options);
     } catch (error) {
       if (!(error instanceof CallBroken)) throw error;
       const { breakage } = error;

@@ -10,8 +10,8 @@ export function toolOf(server: McpServer, tool: OfferedTool): Tool {
     ...{ description, inputSchema: schema, effect },
     ...(confirmation === undefined ? {} : { confirmation: () => confirmation }),
     execute: async (input: never, context: ToolContext) => {
-      const { abortSignal: signal, idempotencyKey } = context;
-      const answer = await server.call({ tool, input, idempotencyKey, signal });
+      const { abortSignal: signal, idempotencyKey, ask } = context;
+      const answer = await server.call({ tool, input, idempotencyKey, signal, ...(ask === undefined ? {} : { ask }) });
       if (answer.result.isError !== true) return outputOf(answer);
       throw new PerdureError('PERDURE_TOOL_FAILED', { tool: tool.name, reason: failureText(answer) });
     },

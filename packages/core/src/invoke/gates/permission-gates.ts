@@ -107,7 +107,7 @@ export function approvalGate({
 }
 
 /** The session's own mode as far as it counts; a cap that is stricter than the policy is like a mode of its own. */
-function cappedMode(
+export function cappedMode(
   own: ApprovalMode | undefined,
   cap: ApprovalMode | undefined,
   policy: ApprovalMode = 'ask',
