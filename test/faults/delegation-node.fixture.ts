@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createRuntime } from '@perdure/core';
@@ -8,6 +8,7 @@ import {
   NODE_PRESENCE,
   PERMISSION,
   PROJECTION_STORE,
+  type EventStore,
   type ToolContext,
 } from '@perdure/plugin-api';
 import { openSqliteStores } from '@perdure/store-sqlite';
@@ -19,10 +20,16 @@ export interface TreeOrder {
   readonly folder: string;
   readonly node: string;
   readonly width: number;
+  /** How many pieces of work end at once, the others when there is a file `open`; half of the width when absent. */
+  readonly quick?: number;
+  /** The process gives itself a signal right before it makes its nth child session, which its parent has as started. */
+  readonly halt?: { readonly signal: 'SIGKILL' | 'SIGSTOP'; readonly nth: number };
+  /** It goes on with the root although another process that may live has it. */
+  readonly takeOver?: true;
 }
 
-/** A runtime on the database of a folder. Work ends at once for the first half, for the others when `open` is there. */
-export async function treeNode({ folder, node, width }: TreeOrder) {
+/** A runtime on the database of a folder. */
+export async function treeNode({ folder, node, width, quick = width / 2, halt }: TreeOrder) {
   const plugin = definePlugin({
     name: 'stores',
     api: 1,
@@ -31,7 +38,7 @@ export async function treeNode({ folder, node, width }: TreeOrder) {
     provides: [EVENT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
     setup: async ({ provide }) => {
       const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
-      provide(EVENT_STORE, opened.events);
+      provide(EVENT_STORE, halt === undefined ? opened.events : halting(opened.events, halt, folder));
       provide(PROJECTION_STORE, opened.projections);
       provide(NODE_PRESENCE, opened.presence);
       provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
@@ -53,7 +60,7 @@ export async function treeNode({ folder, node, width }: TreeOrder) {
     effect: 'read' as const,
     execute: async ({ key }: { key: string }, { abortSignal }: ToolContext) => {
       appendFileSync(join(folder, 'log'), `begun ${key}\n`);
-      const isQuick = Number(key.split('-')[1]) < width / 2;
+      const isQuick = Number(key.split('-')[1]) < quick;
       while (!isQuick && !existsSync(join(folder, 'open'))) {
         abortSignal.throwIfAborted();
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -75,11 +82,32 @@ export async function treeNode({ folder, node, width }: TreeOrder) {
   return { runtime, agent };
 }
 
+/** The store of a process that comes to a halt between the two appends that make a child. */
+function halting(store: EventStore, { signal, nth }: NonNullable<TreeOrder['halt']>, folder: string): EventStore {
+  let made = 0;
+  return new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (name !== 'append') return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+      return (...given: Parameters<EventStore['append']>) => {
+        const [stream, [first]] = given;
+        const isBirth = stream.startsWith('session-_.child_') && first?.type === 'SessionCreated';
+        if (isBirth && ++made === nth) {
+          writeFileSync(join(folder, 'halted'), '');
+          process.kill(process.pid, signal);
+        }
+        return target.append(...given);
+      };
+    },
+  });
+}
+
 if (process.argv[2] !== undefined && process.argv[1]?.includes('delegation-node.fixture') === true) {
-  const { runtime, agent } = await treeNode(JSON.parse(process.argv[2]) as TreeOrder);
+  const order = JSON.parse(process.argv[2]) as TreeOrder;
+  const { runtime, agent } = await treeNode(order);
   const session = agent.session('', { sessionId: 's' });
   const turn = await session.prompt({ query: 'root', promptId: 'p' });
-  await session.resume();
+  await session.resume(order.takeOver === true ? { takeOver: true } : {});
   const { status } = await turn.finished;
   process.stdout.write(`\n${status}\n`);
   await runtime.dispose();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { isPerdureError } from '@perdure/plugin-api';
+import { isPerdureError, type PerdureError } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import type { Script } from '@perdure/testing';
 import { delegating, handOn, resultsOf, type DelegatingOptions } from '../fixtures/delegating.js';
@@ -59,6 +59,9 @@ describe('what people are asked below a session [P9]', () => {
     const id = asked?.id ?? '';
     await other.respond({ id, decision: 'allow', by: 'ada' });
     await waitUntil(async () => (await other.interactions()).some(({ kind }) => kind === 'question'));
+    // The child is at work, and the call that was asked about is over.
+    const early = await session.respond({ id, decision: 'deny', by: 'bob' }).catch((error: unknown) => error);
+    expect((early as PerdureError).data).toMatchObject({ by: 'ada', decision: 'allow' });
     const [question] = await other.interactions();
     expect(question?.childId).toBe(asked?.childId);
     await other.respond({ id: question?.id ?? '', answers: { place: 'home' }, by: 'ada' });
@@ -67,7 +70,15 @@ describe('what people are asked below a session [P9]', () => {
     expect(await resultsOf(session)).toMatchObject([{ output: { tasks: [{ text: 'passed on' }] } }]);
     expect(await session.interactions()).toEqual([]);
     const late = await session.respond({ id, decision: 'deny', by: 'bob' }).catch((error: unknown) => error);
-    expect(isPerdureError(late, 'PERDURE_INTERACTION_NOT_FOUND')).toBe(true);
+    expect(isPerdureError(late, 'PERDURE_INTERACTION_ANSWERED')).toBe(true);
+    expect((late as PerdureError).data).toEqual({ interaction: id, by: 'ada', decision: 'allow' });
+    const answers = { id: question?.id ?? '', answers: { place: 'away' }, by: 'bob' };
+    const later = await other.respond(answers).catch((error: unknown) => error);
+    expect((later as PerdureError).data).toEqual({ interaction: answers.id, by: 'ada', decision: 'answers given' });
+    const unknown = await session
+      .respond({ id: 'nothing', decision: 'deny', by: 'bob' })
+      .catch((error: unknown) => error);
+    expect(isPerdureError(unknown, 'PERDURE_INTERACTION_NOT_FOUND')).toBe(true);
   });
 
   test('waits without its process: both are gone, and a person answers what the child asks', async () => {

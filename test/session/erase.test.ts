@@ -180,4 +180,29 @@ describe('erasing a session', () => {
     expect(await types(at, 's')).toEqual(['SessionErased']);
     await last.runtime.dispose();
   });
+
+  test('leaves an artifact to a session whose id begins with that of the erased one', async () => {
+    const at = place();
+    const { runtime, agent } = await node(at);
+    const attachments = [{ data: Buffer.from('a file of all'), filename: 'all.txt' }];
+    for (const sessionId of ['s', 's-2', 't']) {
+      await (await agent.sessions.create({ sessionId })).send({ query: 'see', attachments });
+    }
+    const [artifact] = await listArtifacts(at.store, 'session-_.s-2');
+    await agent.sessions.erase('s');
+    await agent.sessions.erase('t');
+    expect(await at.artifacts.get(undefined, artifact?.digest ?? '')).toBeDefined();
+    await runtime.dispose();
+  });
+
+  test('by two nodes at once ends for both', async () => {
+    const at = place();
+    const nodes = await Promise.all(['a', 'b', 'c'].map((nodeId) => node(at, nodeId)));
+    const session = await nodes[0]?.agent.sessions.create({ sessionId: 's' });
+    await session?.send('one');
+    const erasures = await Promise.all(nodes.map(({ agent }) => agent.sessions.erase('s')));
+    expect(erasures.map(({ sessions }) => sessions)).toEqual([['s'], ['s'], ['s']]);
+    expect(await types(at, 's')).toEqual(['SessionErased']);
+    for (const { runtime } of nodes) await runtime.dispose();
+  });
 });

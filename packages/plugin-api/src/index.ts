@@ -165,6 +165,7 @@ export type {
   PartContent,
   PartMutation,
   SessionMutation,
+  TaskMutation,
   TitleMutation,
   MutationOptions,
   ToolPartState,

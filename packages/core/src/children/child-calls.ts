@@ -15,6 +15,7 @@ import { launchChild } from './launch-child.js';
 import { definitionOf, profileUnder } from './make-profile.js';
 import { addStarts, recordEnd, type ChildDraft } from './record-child.js';
 import { stopChildren } from './stop-children.js';
+import { tellProgress } from './tell-progress.js';
 
 /** Milliseconds in which children that a call leaves behind should come to their end before it is settled. */
 const END_MS = 1_500;
@@ -168,7 +169,7 @@ export class CallChildren implements ScopedChildren {
     if (child === undefined) throw new PerdureError('PERDURE_CHILD_UNKNOWN', { child: id });
     if (child.ended !== undefined) return reportOfEnd(child, child.ended);
     const { work, held, context } = this.site;
-    const end = await endOfChild(child, work, this.over.signal);
+    const end = await endOfChild(child, work, this.over.signal, tellProgress(child, work.feed));
     await recordEnd(end, context, work, held);
     return reportOfEnd(child, end);
   }

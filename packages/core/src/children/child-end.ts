@@ -3,6 +3,7 @@ import { isPerdureError, type TurnResult } from '@perdure/plugin-api';
 import { safeCut } from '../invoke/output-excerpt.js';
 import type { ChildState } from '../session/child-state.js';
 import type { LoadedSession } from '../session/loaded-session.js';
+import type { FactListener } from '../session/turn-waiters.js';
 import type { SessionWork } from '../turn/session-work.js';
 
 /** Milliseconds before a child that could not be followed here is looked at again, at first and at the most. */
@@ -14,19 +15,24 @@ const TAIL = 800;
 
 /**
  * Waits for the end of a child by its own stream, wherever it is run, and tells it as the fact of the parent. Rejects
- * when the signal aborts, and for no other reason: what fails here may go on elsewhere.
+ * when the signal aborts, and for no other reason: what fails here may go on elsewhere. `onFacts` is told what the
+ * child commits meanwhile.
  */
 export async function endOfChild(
   child: ChildState,
   { key, journal, children }: Pick<SessionWork, 'key' | 'journal' | 'children'>,
   signal: AbortSignal,
+  onFacts?: FactListener,
 ): Promise<PayloadOf<'ChildEnded'>> {
+  const listener: FactListener = (facts, lookup) => {
+    if (!signal.aborted) onFacts?.(facts, lookup);
+  };
   for (let tries = 0; ; tries++) {
     signal.throwIfAborted();
     try {
       const home = children.home(child, key, journal.state);
       const { turnId } = child.delegation;
-      const { finished } = await home.use((loaded) => ({ finished: loaded.finished(turnId) }));
+      const { finished } = await home.use((loaded) => ({ finished: loaded.finished(turnId, listener) }));
       const result = await unlessAborted(finished, signal);
       if (result.status !== 'suspended') {
         const end = await home.use((loaded) => endFact(child, result, loaded));

@@ -7,6 +7,7 @@ import type { SessionWork } from '../turn/session-work.js';
 import { endOfChild } from './child-end.js';
 import { recordEnd } from './record-child.js';
 import { stopChildren } from './stop-children.js';
+import { tellProgress } from './tell-progress.js';
 
 /**
  * Looks after the children of a session that no running call looks after: those in the background, and those whose call
@@ -54,7 +55,7 @@ export class ChildWatch {
   private async watch(child: ChildState): Promise<void> {
     const { signal } = this.over;
     try {
-      const end = await endOfChild(child, this.work, signal);
+      const end = await endOfChild(child, this.work, signal, tellProgress(child, this.work.feed));
       await recordEnd(end, child.turnId === undefined ? {} : { turnId: child.turnId }, this.work, this.held);
     } catch (error) {
       this.report(child, error);

@@ -139,7 +139,7 @@ export class AgentSessions implements Sessions {
     const key = await this.keyOf(id);
     const { state } = (await openJournal(this.services, key)).journal;
     this.assertOwn(id, state.identity);
-    const letGo = async (each: SessionKey): Promise<void> => this.registry.home(each)?.close('closed');
+    const letGo = (each: SessionKey): Promise<void> => this.registry.letGo(each);
     const erased = await eraseSession(key, { cascade, reason }, this.services, letGo);
     return { sessions: erased.map((each) => each.id) };
   }

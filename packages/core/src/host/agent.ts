@@ -25,6 +25,7 @@ import {
   type SessionConfig,
 } from './agent-options.js';
 import { compileAgent } from './compile-agent.js';
+import { eraseSession, type EraseRequest } from './erase-session.js';
 import type { HostServices } from './host-services.js';
 import { openBefore } from './load-session.js';
 import type { RegisteredHome } from './registered-home.js';
@@ -152,6 +153,13 @@ export class RuntimeAgent implements Agent {
   async keep(key: SessionKey): Promise<void> {
     await this.starting;
     if (key.tenant === this.config.tenant) await this.registry.keep(key);
+  }
+
+  /** Goes on with the erasure of a session. Throws what hinders it. */
+  async finishErasure(key: SessionKey, request: EraseRequest): Promise<void> {
+    await this.starting;
+    if (key.tenant !== this.config.tenant) return;
+    await eraseSession(key, request, this.services, (each) => this.registry.letGo(each));
   }
 
   dispose(): Promise<void> {

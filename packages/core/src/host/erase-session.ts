@@ -1,9 +1,10 @@
 import { draftStream, keyText, sessionStream, type SessionKey } from '@perdure/events';
-import { PerdureError, type ProjectionStore } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, type ProjectionStore } from '@perdure/plugin-api';
 import { artifactUseKey, artifactUses, artifactUsesOf } from '../project/artifact-uses.js';
 import { listArtifacts } from '../project/list-artifacts.js';
 import type { Projection } from '../project/projection.js';
 import { ProjectionRunner } from '../project/projection-runner.js';
+import { runnable } from '../project/runnable.js';
 import { sessionText } from '../project/session-text.js';
 import { removeStateSnapshot } from '../project/state-snapshot.js';
 import { requestErasure } from '../session/accept-input.js';
@@ -16,6 +17,8 @@ import { readTree, type Branch } from './session-tree.js';
 /** Milliseconds that a turn has to come to its end; one that has not is taken from its owner. */
 const GRACE_MS = 10_000;
 const LOOK_MS = 50;
+/** How often an eraser that met another one tries again. */
+const TRIES = 20;
 
 export interface EraseRequest {
   readonly cascade: boolean;
@@ -23,8 +26,9 @@ export interface EraseRequest {
 }
 
 /**
- * Destroys what a session holds, and before it what the sessions below it hold. Each step is durable before the next,
- * and each may be repeated: whoever asks again goes on where a dead process was. Returns the keys, those below first.
+ * Destroys what a session holds, and before it what the sessions below it hold. The request is durable first, so that
+ * anybody can go on with it. Each step is durable before the next, and each may be repeated, also by two at once:
+ * whoever asks again goes on where a dead process was. Returns the keys, those below first.
  */
 export async function eraseSession(
   key: SessionKey,
@@ -37,6 +41,7 @@ export async function eraseSession(
   if (forks.length > 0 && !request.cascade) {
     throw new PerdureError('PERDURE_HAS_FORKS', { session: key.id, forks: forks.length });
   }
+  if (!tree.isErased) await requestEnd((await openJournal(services, key)).journal, request);
   const erased: SessionKey[] = [];
   for (const branch of bottomUp(tree)) {
     const { key: each } = branch;
@@ -66,10 +71,15 @@ function bottomUp(branch: Branch, seen = new Set<string>()): readonly Branch[] {
   return [...below, branch];
 }
 
-/** Has the session's turns end, by whoever runs them. */
-async function endSession(journal: Journal, { cascade, reason }: EraseRequest, services: HostServices): Promise<void> {
+/** Stops what a session does and has it take nothing more. */
+async function requestEnd(journal: Journal, { cascade, reason }: EraseRequest): Promise<void> {
   const fact = { cascade, ...(reason === undefined ? {} : { reason }) };
   while (!(await journal.commit((batch) => batch.state.isErased || requestErasure(batch, fact), 'input')));
+}
+
+/** Has the session's turns end, by whoever runs them. */
+async function endSession(journal: Journal, request: EraseRequest, services: HostServices): Promise<void> {
+  await requestEnd(journal, request);
   const end = performance.now() + GRACE_MS;
   while (journal.state.open.length > 0 && performance.now() < end) {
     const { owner } = journal.state.ownership;
@@ -80,9 +90,22 @@ async function endSession(journal: Journal, { cascade, reason }: EraseRequest, s
 }
 
 /** Appends the last fact. From then on nothing of the session is folded, and what came before it may be truncated. */
-async function eraseFacts(journal: Journal, { reason }: EraseRequest, services: HostServices): Promise<void> {
+async function eraseFacts(journal: Journal, request: EraseRequest, services: HostServices): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await journal.refresh();
+    try {
+      return await takeAndErase(journal, request, services);
+    } catch (error) {
+      const isMet = isPerdureError(error, 'PERDURE_SESSION_OWNED') || isPerdureError(error, 'PERDURE_SESSION_FENCED');
+      if (!isMet || tries === TRIES) throw error;
+    }
+    // Another one erases it, too.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+async function takeAndErase(journal: Journal, { reason }: EraseRequest, services: HostServices): Promise<void> {
   const { lease, env } = services;
-  await journal.refresh();
   if (journal.state.isErased) return;
   const held = await takeOwnership(journal, lease, env, { takeOver: true, held: undefined, create: () => undefined });
   const forks = forksOf(await readTree(journal.key, services));
@@ -108,6 +131,8 @@ async function removeRemains(key: SessionKey, services: HostServices): Promise<v
     await runnerOf(sessionText, projections, services).remove(`${keyText(key)}/`);
   }
   await snapshots?.delete(keyText(key));
+  // The row says that something is left to do.
+  if (projections !== undefined) await runnerOf(runnable, projections, services).removeKey(keyText(key));
 }
 
 /** Destroys the artifacts that no other session of the tenant names. */
@@ -119,7 +144,7 @@ async function removeArtifacts(key: SessionKey, services: HostServices): Promise
     const users = await uses.readPrefix(artifactUsesOf(digest, key));
     const own = artifactUseKey(digest, key);
     if ([...users.keys()].every((user) => user === own)) await artifacts.delete(key.tenant, digest);
-    await uses.remove(own);
+    await uses.removeKey(own);
   }
 }
 

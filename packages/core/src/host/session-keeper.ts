@@ -5,6 +5,7 @@ import { ProjectionRunner } from '../project/projection-runner.js';
 import { runnable, type RunnableRow } from '../project/runnable.js';
 import { expireDue } from '../session/interactions.js';
 import type { RuntimeAgent } from './agent.js';
+import { ErasureKeeper } from './erasure-keeper.js';
 import type { HostServices } from './host-services.js';
 import { openJournal } from './load-session.js';
 import type { RegisteredHome } from './registered-home.js';
@@ -57,6 +58,7 @@ export class SessionKeeper {
   private isAllTouched = false;
   private readonly deadlines = new Map<string, Deadline>();
   private readonly orphans = new Map<string, Orphan>();
+  private readonly erasures: ErasureKeeper;
   private timer: NodeJS.Timeout | undefined;
   private wakeAt = Number.POSITIVE_INFINITY;
   private working: Promise<void> | undefined;
@@ -69,6 +71,7 @@ export class SessionKeeper {
   ) {
     const { store, facts, logger } = services;
     this.runner = new ProjectionRunner(runnable, store, projections, facts, logger);
+    this.erasures = new ErasureKeeper(agent, (...about) => this.report(...about));
   }
 
   /** Begins, or looks at all sessions again because there is another agent. */
@@ -82,6 +85,7 @@ export class SessionKeeper {
     clearTimeout(this.timer);
     await this.following;
     await this.working;
+    await this.erasures.settle();
   }
 
   private async follow(): Promise<void> {
@@ -126,6 +130,9 @@ export class SessionKeeper {
       await this.look();
       await this.expireDue();
       await this.takeOrphans();
+      const isOver = async (text: string): Promise<boolean> => !(await this.runner.readKeys([text])).has(text);
+      const next = this.erasures.work(this.ending.signal, isOver);
+      if (next !== undefined) this.wakeIn(next);
     } catch (error) {
       this.report('The sessions that wait could not be looked after.', error);
       this.isAllTouched = true;
@@ -155,6 +162,7 @@ export class SessionKeeper {
     const isHere = isThis(owner);
     this.deadlines.delete(text);
     this.orphans.delete(text);
+    this.erasures.note(text, key, row);
     // An owner answers for its own; another process is needed when that does not.
     const patience = owner === null ? 0 : REACTION_MS;
     if (nextDeadline !== null && !isHere) {

@@ -67,6 +67,11 @@ export class SessionRegistry {
     return this.handles.get(keyText(key))?.home;
   }
 
+  /** Lets a session go, if it is here. */
+  async letGo(key: SessionKey): Promise<void> {
+    await this.home(key)?.close('closed');
+  }
+
   /** Lets all sessions go, together. */
   async close(): Promise<void> {
     this.isClosed = true;

@@ -12,6 +12,7 @@ import type { CommittedFact } from '../session/journal.js';
 import { currentTurn, initialState } from '../session/session-state.js';
 import type { Cursor } from './cursor.js';
 import { FeedWalk, walkFeed, type FeedItem, type FeedSource, type ReaderEnds } from './feed-walk.js';
+import { progressOnWire } from './child-progress.js';
 import { deltaOnWire, type AnswerKey } from './live-answer.js';
 import { LiveFeed } from './live-feed.js';
 
@@ -44,6 +45,10 @@ class EnvelopeWriter {
   constructor(private readonly source: EventSource) {}
 
   envelopesOf(item: FeedItem): readonly EventEnvelopeV1[] {
+    if (item.kind === 'progress') {
+      const metadata = { cursor: item.cursor, ...liveMetadata(this.source) };
+      return [{ version: 1, ...progressOnWire(item.progress), metadata }];
+    }
     if (item.kind === 'delta') {
       const event = deltaOnWire(item.delta);
       return event === undefined ? [] : [this.envelope(event, item)];
@@ -51,7 +56,7 @@ class EnvelopeWriter {
     return wireEventsOf(item.fact, this.source.lookup).map((event) => this.envelope(event, item));
   }
 
-  private envelope({ type, payload }: WireEvent, item: FeedItem): EventEnvelopeV1 {
+  private envelope({ type, payload }: WireEvent, item: Exclude<FeedItem, { kind: 'progress' }>): EventEnvelopeV1 {
     const { fact, cursor } = item;
     const about = item.kind === 'delta' && item.fact === undefined ? this.aboutLive(item.key) : metadataOf(item.fact);
     const stored = fact === undefined ? {} : { revision: fact.revision, event_id: fact.recorded.id };

@@ -3,6 +3,7 @@ import { isPerdureError } from '@perdure/plugin-api';
 import type { AnswerDelta } from '../invoke/answer-builder.js';
 import type { CommittedFact } from '../session/journal.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
+import type { ChildProgress } from './child-progress.js';
 import { formatCursor, type AnswerPlace, type Cursor } from './cursor.js';
 import { sizeOf, type AnswerKey, type LiveAnswer } from './live-answer.js';
 import type { LiveFeed } from './live-feed.js';
@@ -16,8 +17,12 @@ export interface FeedSource {
   readonly read: (after: number) => Promise<readonly CommittedFact[]>;
 }
 
-/** A fact, behind all that was told of it before; or a piece of an answer, with its fact when that is stored. */
+/**
+ * A fact, behind all that was told of it before; a piece of an answer, with its fact when that is stored; or how a
+ * child gets on, which is no place to go on from.
+ */
 export type FeedItem =
+  | { readonly kind: 'progress'; readonly progress: ChildProgress; readonly cursor: string }
   | { readonly kind: 'fact'; readonly fact: CommittedFact; readonly cursor: string }
   | {
       readonly kind: 'delta';
@@ -81,6 +86,7 @@ export class FeedWalk {
   private place: AnswerPlace | undefined;
   private answer: LiveAnswer | undefined;
   private nextDelta = 0;
+  private nextProgress: number;
 
   constructor(
     private readonly source: FeedSource,
@@ -88,6 +94,7 @@ export class FeedWalk {
   ) {
     this.revision = from.revision;
     this.place = from.place;
+    this.nextProgress = source.feed.progressCount;
   }
 
   /** Everything that can be given without waiting for something to happen. */
@@ -97,11 +104,13 @@ export class FeedWalk {
       if (facts.length === 0) return;
       for (const fact of facts) yield* this.ofFact(fact);
     }
+    yield* this.ofProgress(Number.POSITIVE_INFINITY);
     const growing = growingAnswer(this.source);
     if (growing !== undefined) yield* this.ofAnswer(growing);
   }
 
   *ofFact(fact: CommittedFact): Generator<FeedItem> {
+    yield* this.ofProgress(fact.revision);
     if (fact.type === 'ModelAnswered' || fact.type === 'AnswerInterrupted') {
       const payload = fact.payload as PayloadOf<'ModelAnswered'> | PayloadOf<'AnswerInterrupted'>;
       const isStep = !('purpose' in payload) || payload.purpose === 'step';
@@ -116,6 +125,17 @@ export class FeedWalk {
     } else if (fact.type === 'StepStarted' || isFailedStep(fact)) this.leaveAnswer();
     this.revision = fact.revision;
     yield { kind: 'fact', fact, cursor: this.cursor };
+  }
+
+  /** What was told of children before a fact, since the reader began. */
+  private *ofProgress(before: number): Generator<FeedItem> {
+    const { feed } = this.source;
+    for (; this.nextProgress < feed.progressCount; this.nextProgress++) {
+      const told = feed.progressAt(this.nextProgress);
+      if (told === undefined) continue;
+      if (told.after >= before) return;
+      yield { kind: 'progress', progress: told.progress, cursor: this.cursor };
+    }
   }
 
   /** What a reader has not seen of an answer that is a fact. */

@@ -1,21 +1,31 @@
 import type { AnswerDelta } from '../invoke/answer-builder.js';
 import type { CommittedFact } from '../session/journal.js';
+import type { ChildProgress } from './child-progress.js';
 import { LiveAnswer, type AnswerKey } from './live-answer.js';
 import { Pulse } from './pulse.js';
 
-/** Facts kept for readers that follow closely; others read the store. */
+/** Facts kept for readers that follow closely; others read the store. And how much progress is kept for them. */
 const RECENT = 256;
+
+/** What was told of a child's progress, and the last fact that was there before it. */
+export interface LiveProgress {
+  readonly progress: ChildProgress;
+  readonly after: number;
+}
 
 export type DeltaListener = (key: AnswerKey, delta: AnswerDelta) => void;
 
 /**
- * What happens in one session, for the readers of this process: the newest facts, and the answer that grows. It keeps a
- * bounded part of the facts and one answer; nothing is queued for a reader.
+ * What happens in one session, for the readers of this process: the newest facts, the answer that grows, and how its
+ * children get on. It keeps a bounded part of these and one answer; nothing is queued for a reader.
  */
 export class LiveFeed {
   readonly pulse = new Pulse();
   private readonly recent: CommittedFact[] = [];
   private growing: LiveAnswer | undefined;
+  private readonly progress: LiveProgress[] = [];
+  /** How often progress was told. */
+  progressCount = 0;
   private readonly deltaListeners = new Set<DeltaListener>();
 
   /** Takes in what was committed, in the order of revisions. */
@@ -30,6 +40,18 @@ export class LiveFeed {
     const first = this.recent[0];
     if (first === undefined || revision + 1 < first.revision) return undefined;
     return this.recent.slice(revision + 1 - first.revision);
+  }
+
+  addProgress(progress: ChildProgress): void {
+    this.progress.push({ progress, after: this.recent.at(-1)?.revision ?? -1 });
+    if (this.progress.length > RECENT) this.progress.shift();
+    this.progressCount += 1;
+    this.pulse.beat();
+  }
+
+  /** What was told behind so many others; `undefined` when that is no longer kept or has not been told. */
+  progressAt(place: number): LiveProgress | undefined {
+    return this.progress[place - (this.progressCount - this.progress.length)];
   }
 
   beginAnswer(key: AnswerKey): LiveAnswer {

@@ -4,6 +4,7 @@ import type { CommittedFact } from '../session/journal.js';
 import { activeRun, currentTurn, type SessionState } from '../session/session-state.js';
 import { isWaiting } from '../session/waiting.js';
 import { actionOf } from './change-action.js';
+import type { ChildProgress } from './child-progress.js';
 import { formatCursor, type Cursor } from './cursor.js';
 import type { FeedItem, FeedSource } from './feed-walk.js';
 import { answerMessageId } from './live-answer.js';
@@ -50,6 +51,7 @@ export class MutationWriter {
 
   async mutationsOf(item: FeedItem): Promise<readonly Told[]> {
     if (item.kind === 'delta') return this.ofDelta(item);
+    if (item.kind === 'progress') return [taskProgress(item.progress)];
     const { fact } = item;
     const told = [...(await this.ofFact(fact)), ...this.ofStatus(fact)];
     return told;
@@ -123,6 +125,10 @@ export class MutationWriter {
       }
       case 'RunEnded':
         return this.ofEnd(fact.payload as PayloadOf<'RunEnded'>);
+      case 'ChildStarted':
+        return [taskStart(fact.payload as PayloadOf<'ChildStarted'>)];
+      case 'ChildEnded':
+        return [taskEnd(fact.payload as PayloadOf<'ChildEnded'>)];
       case 'ModelCallFailed': {
         const { failure, retryable } = fact.payload as PayloadOf<'ModelCallFailed'>;
         return [this.failed('model', failure, retryable)];
@@ -214,6 +220,23 @@ export type ActionData = Readonly<Record<string, JsonValue>>;
 
 function messageMutation(message: Message): Told {
   return { variant: 'message', message };
+}
+
+function taskStart({
+  childId: taskId,
+  description,
+  delegation: { callId },
+  profile: { agent },
+}: PayloadOf<'ChildStarted'>): Told {
+  return { variant: 'task', taskId, callId, agent, status: 'running', description };
+}
+
+function taskProgress({ taskId, callId, agent, status, metadata }: ChildProgress): Told {
+  return { variant: 'task', taskId, callId, agent, status: 'running', progress: { status, metadata } };
+}
+
+function taskEnd({ childId: taskId, callId, agent, status, text }: PayloadOf<'ChildEnded'>): Told {
+  return { variant: 'task', taskId, callId, agent, status, text };
 }
 
 function statusOf(state: SessionState): 'idle' | 'running' | 'waiting' {

@@ -87,11 +87,20 @@ export class ProjectionRunner<Row> {
   }
 
   /** Brings the rows up to date and removes those with keys that begin alike. */
-  async remove(prefix: string): Promise<void> {
+  remove(prefix: string): Promise<void> {
+    return this.removeWhere(prefix, () => true);
+  }
+
+  /** Brings the rows up to date and removes that of one key. */
+  removeKey(key: string): Promise<void> {
+    return this.removeWhere(key, (other) => other === key);
+  }
+
+  private async removeWhere(prefix: string, isMeant: (key: string) => boolean): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       await this.catchUp();
       const expected = await this.rows.checkpoint(this.name);
-      const remove = (await this.rows.rows(this.name, { prefix })).map(({ key }) => key);
+      const remove = (await this.rows.rows(this.name, { prefix })).map(({ key }) => key).filter(isMeant);
       if (expected === undefined || remove.length === 0) return;
       const { status } = await this.rows.commit(this.name, { expected, checkpoint: expected, put: [], remove });
       if (status === 'stored') return;

@@ -37,6 +37,17 @@ const released = ['OwnershipReleased', { epoch: 1 }] as const;
 const begun = [created, prompted('t'), taken(1)] as const;
 const waiting = [...begun, asked('c', 900), asked('d', 500), ended('handed-over'), released] as const;
 
+describe('the row of a session that is to be erased', () => {
+  test('says so until somebody removes it, also where only the last fact is left', () => {
+    const asked = rowAfter(created, ['EraseRequested', { cascade: true, reason: 'she asked' }]);
+    expect(asked).toMatchObject({ agent: 'clerk', erasing: { cascade: true, reason: 'she asked' } });
+    const erased = ['SessionErased', { agentId: 'clerk' }] as const;
+    const gone = rowAfter(...begun, ['EraseRequested', { cascade: true }], erased);
+    expect(gone).toMatchObject({ openTurns: [], owner: null, erasing: { cascade: true, reason: null } });
+    expect(rowAfter(erased)).toMatchObject({ agent: 'clerk', erasing: { cascade: false, reason: null } });
+  });
+});
+
 describe('the rows by which orphans and deadlines are found', () => {
   test('a turn is runnable from its prompt to its end, and belongs to whoever took it', () => {
     expect(rowAfter(created, prompted('t'))).toMatchObject({ agent: 'clerk', runnableSince: 1, owner: null });

@@ -25,6 +25,8 @@ export interface RunnableRow {
   readonly asked: readonly Asked[];
   /** Something came since the session was left to people: an answer, or a stop of its turn. */
   readonly isWoken: boolean;
+  /** It is to be erased, and whoever does that has not come to the end. */
+  readonly erasing: { readonly cascade: boolean; readonly reason: string | null } | null;
 }
 
 interface Asked {
@@ -58,6 +60,7 @@ const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
   changes: [],
   asked: [],
   isWoken: false,
+  erasing: null,
 };
 
 /**
@@ -67,10 +70,11 @@ const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
  */
 export const runnable: Projection<RunnableRow> = {
   name: 'runnable',
-  version: 4,
+  version: 5,
   types: [
     'SessionCreated',
     'SessionForked',
+    'EraseRequested',
     'SessionErased',
     'PromptAccepted',
     'PromptCancelled',
@@ -85,9 +89,9 @@ export const runnable: Projection<RunnableRow> = {
   ],
   keys: (fact) => [keyText(fact.key)],
   evolve: (row, fact) => {
-    if (fact.type === 'SessionErased') return undefined;
     const { id: session, tenant = null } = fact.key;
     const before = row ?? { session, tenant, ...nothing };
+    if (fact.type === 'SessionErased') return remainsOf(before, fact.payload as PayloadOf<'SessionErased'>);
     const next = { ...before, ...changeOf(before, fact.type, fact.payload) };
     const deadlines = next.asked.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [expiresAt]));
     const waits = next.asked.length > 0 && !next.isWoken;
@@ -99,6 +103,14 @@ export const runnable: Projection<RunnableRow> = {
     };
   },
 };
+
+/** Of a session that is gone only what is left is to be destroyed; whoever has done that removes the row. */
+function remainsOf(
+  { session, tenant, erasing }: RunnableRow,
+  { agentId: agent, reason }: PayloadOf<'SessionErased'>,
+): RunnableRow {
+  return { session, tenant, ...nothing, agent, erasing: erasing ?? { cascade: false, reason: reason ?? null } };
+}
 
 function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<RunnableRow> {
   const { openTurns, prompts, changes, asked } = row;
@@ -113,6 +125,10 @@ function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<Run
     case 'SessionCreated':
     case 'SessionForked':
       return { agent: (payload as PayloadOf<'SessionCreated' | 'SessionForked'>).agentId };
+    case 'EraseRequested': {
+      const { cascade, reason = null } = payload as PayloadOf<'EraseRequested'>;
+      return { erasing: { cascade, reason } };
+    }
     case 'PromptAccepted': {
       const { turnId, promptId } = payload as PayloadOf<'PromptAccepted'>;
       const added = { prompts: [...prompts, { promptId, turnId }] };

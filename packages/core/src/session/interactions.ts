@@ -1,4 +1,3 @@
-import type { PayloadOf } from '@perdure/events';
 import {
   PerdureError,
   type ApprovalInteraction,
@@ -10,7 +9,7 @@ import { addAnswer, answeredError } from './add-answer.js';
 import { expireApproval, expireQuestion, isDue, isPending, unsettledCalls } from './asked-call.js';
 import { wholeOf } from './call-tree.js';
 import { checkResponse } from './check-response.js';
-import { readChain } from './chain-reader.js';
+import { earlierAnswer } from './earlier-answer.js';
 import type { FactBatch } from './fact-batch.js';
 import type { LoadedSession } from './loaded-session.js';
 import type { CallApproval, CallQuestion, CallState } from './call-state.js';
@@ -49,11 +48,9 @@ export async function respondTo(loaded: LoadedSession, given: InteractionRespons
   const now = env.clock.now();
   const refused = await journal.commit((batch) => addAnswer(batch, response, now), 'input');
   if (refused === 'unknown') {
-    const winner = await earlierAnswer(
-      loaded,
-      interaction,
-      'decision' in response ? 'ApprovalResolved' : 'QuestionAnswered',
-    );
+    const { store } = loaded.work;
+    const type = 'decision' in response ? 'ApprovalResolved' : 'QuestionAnswered';
+    const winner = await earlierAnswer({ store, registry: journal.registry }, key, interaction, type);
     if (winner !== undefined) throw answeredError(interaction, winner);
     throw new PerdureError('PERDURE_INTERACTION_NOT_FOUND', { interaction, session: key.id });
   }
@@ -86,20 +83,4 @@ export function nextExpiry(state: SessionState): number | undefined {
 /** A call of the host belongs to no turn, and its parts do not either. */
 function turnOf(state: SessionState, call: CallState): string | null {
   return wholeOf(state, call)?.origin === 'host' ? null : (currentTurn(state)?.turnId ?? null);
-}
-
-/** The answer to a call of a step that is over. Only for whoever comes too late: it reads the whole stream. */
-async function earlierAnswer(
-  { work: { store, journal } }: LoadedSession,
-  callId: string,
-  type: 'ApprovalResolved' | 'QuestionAnswered',
-): Promise<PayloadOf<'ApprovalResolved'> | PayloadOf<'QuestionAnswered'> | undefined> {
-  for await (const page of readChain(store, journal.stream, { from: 0 })) {
-    for (const fact of page) {
-      if (fact.type !== type) continue;
-      const payload = journal.registry.read(fact).payload as PayloadOf<typeof type>;
-      if (payload.callId === callId) return payload;
-    }
-  }
-  return undefined;
 }

@@ -15,7 +15,7 @@ import { partsToGoWithout } from './missing-parts.js';
 import { releaseOwnership, takeOwnership, type Ownership, type ReleaseReason } from './ownership.js';
 import { SessionIndex } from './session-index.js';
 import { isInputType, StreamFollower } from './stream-follower.js';
-import type { TurnWaiters } from './turn-waiters.js';
+import type { FactListener, TurnWaiters } from './turn-waiters.js';
 import { typedError } from './typed-error.js';
 import { isRunnable } from './waiting.js';
 
@@ -59,6 +59,7 @@ export class LoadedSession {
     setMaxListeners(0, this.closing.signal, this.ending.signal);
     work.journal.onCommit((facts) => {
       work.feed.addFacts(facts);
+      waiters.tell(facts, this.index);
       for (const fact of facts) {
         this.react(fact);
         this.tellers.tellOf(fact, this.isOwner);
@@ -142,12 +143,12 @@ export class LoadedSession {
   }
 
   /** How a turn ends. Resolves in any case: `suspended` when this process can no longer follow it. */
-  finished(turnId: string): Promise<TurnResult> {
+  finished(turnId: string, onFacts?: FactListener): Promise<TurnResult> {
     const result = this.index.resultOf(turnId);
     if (result !== undefined) return Promise.resolve(result);
     if (this.failure !== undefined || this.signal.aborted) return Promise.resolve(this.suspended(turnId));
     this.follow();
-    return this.waiters.wait(turnId);
+    return this.waiters.wait(turnId, onFacts);
   }
 
   /** Calls of a turn that was stopped are no longer waited for, where this node runs them. */

@@ -1,8 +1,13 @@
-import { noUsage } from '@perdure/events';
+import { noUsage, type WireLookup } from '@perdure/events';
 import type { PerdureError, TurnResult } from '@perdure/plugin-api';
+import type { CommittedFact } from './journal.js';
+
+/** Told of what is committed to a session while somebody waits for one of its turns. */
+export type FactListener = (facts: readonly CommittedFact[], lookup: WireLookup) => void;
 
 interface Waiter {
   readonly turnId: string;
+  readonly onFacts: FactListener | undefined;
   readonly resolve: (result: TurnResult) => void;
 }
 
@@ -26,12 +31,17 @@ export class TurnWaiters {
     return this.waiting.map(({ turnId }) => turnId);
   }
 
-  wait(turnId: string): Promise<TurnResult> {
+  wait(turnId: string, onFacts?: FactListener): Promise<TurnResult> {
     return new Promise((resolve) => {
-      this.waiting = [...this.waiting, { turnId, resolve }];
+      this.waiting = [...this.waiting, { turnId, onFacts, resolve }];
       this.onCount(1);
       this.setWatch();
     });
+  }
+
+  /** Tells those of facts who asked for them. */
+  tell(facts: readonly CommittedFact[], lookup: WireLookup): void {
+    for (const { onFacts } of this.waiting) onFacts?.(facts, lookup);
   }
 
   /** The session is loaded, or with `undefined` no longer. */

@@ -1,4 +1,4 @@
-import type { ApprovalMode, JsonValue, RunStatus, SettlementStatus } from '@perdure/events';
+import type { ApprovalMode, ChildStatus, JsonValue, RunStatus, SettlementStatus } from '@perdure/events';
 import type { Message } from './message.js';
 
 /**
@@ -17,6 +17,7 @@ export type Mutation =
   | SessionMutation
   | TitleMutation
   | ActionMutation
+  | TaskMutation
   | ErrorMutation;
 
 interface MutationBase {
@@ -110,6 +111,29 @@ export type ActionName =
   | 'system-followed'
   | 'compaction'
   | 'context-cleared';
+
+/**
+ * Work that was handed to another session began, got on, or ended. How it gets on is told to those who are there, at a
+ * bounded rate, and never again; where it began and ended can be read at any time.
+ */
+export interface TaskMutation extends MutationBase {
+  readonly variant: 'task';
+  /** The id of the session that does the work. */
+  readonly taskId: string;
+  /** The call that handed it on. */
+  readonly callId: string;
+  readonly agent: string;
+  readonly status: 'running' | ChildStatus;
+  /** What the work is, with its beginning. */
+  readonly description?: string;
+  /** A call of it ended, or a step: as `subagent_progress` tells it. */
+  readonly progress?: {
+    readonly status: 'tool_completed' | 'turn_completed';
+    readonly metadata: Readonly<Record<string, JsonValue>>;
+  };
+  /** Its last answer, cut to a bounded length, with its end. */
+  readonly text?: string;
+}
 
 /** Something failed: the turn, or a try of its model call. */
 export interface ErrorMutation extends MutationBase {
