@@ -1,8 +1,8 @@
 import ts from 'typescript';
-import type { Milestone, Requirement } from '../requirements.js';
+import type { Milestone, Requirement } from '../requirements/index.js';
 import type { WorkspaceFile } from './workspace.js';
 
-const CITATION = /\[([AP]\d+(?:\/[a-z]+)?)\]/g;
+const CITATION = /\[([APR]\d+(?:\/[a-z]+)?)\]/g;
 
 /** The ids that the titles of the tests of a file cite. */
 export function citationsOf({ path, text }: WorkspaceFile): readonly string[] {
@@ -41,7 +41,7 @@ export function citationProblems(
   const citations = new Map(testFiles.map((file) => [file.path, citationsOf(file)]));
   const known = new Set(requirements.map(({ id }) => id));
   const unknown = [...citations].flatMap(([path, ids]) =>
-    ids.filter((id) => !known.has(id)).map((id) => `${id}: cited by ${path} and not in test/requirements.ts`),
+    ids.filter((id) => !known.has(id)).map((id) => `${id}: cited by ${path} and not in test/requirements`),
   );
   const isDue = ({ due }: Requirement): boolean => milestones.indexOf(due) <= milestones.indexOf(reached);
   return [

@@ -94,7 +94,7 @@ function runsOf(folder: string, tool: string): number {
 const seenTypes = new Set<string>();
 let points = 0;
 
-describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3]', (scenario) => {
+describe.each(scenarios)('killed anywhere in $name [P1] [P2] [P3] [R7]', (scenario) => {
   test('a session goes on as if nothing had happened', { timeout: 600_000 }, async () => {
     const undisturbed = place();
     const server = await startModelServer({ script: scenario.script });

@@ -72,7 +72,7 @@ const systemOf = (model: ScriptedModel, at: number): string => {
 };
 const toolsOf = (model: ScriptedModel, at: number) => (model.calls.at(at)?.tools ?? []).map(({ name }) => name);
 
-describe('changes of all kinds [P15]', () => {
+describe('changes of all kinds [P15] [R9] [R10]', () => {
   test('in the middle of a step leave it as it is, and the next step has all of them in their order', async () => {
     const { runtime, agent, session, script, other, seen, open, facts, life } = await start();
     await (

@@ -151,7 +151,7 @@ describe('a conversation that comes near the window', () => {
 describe('a request that the provider finds too long', () => {
   const wide = { context: { window: 100_000 } };
 
-  test('is compacted and asked again once, although it was thought to fit', async () => {
+  test('is compacted and asked again once, although it was thought to fit [R14]', async () => {
     const started = await sessionWith(
       { text: 'read' },
       (_, index) => (index === 3 ? { error: contextTooLong } : { text: 'well' }),

@@ -30,7 +30,7 @@ describe('the first fact of a session says what it is, whatever is asked of it f
   });
 });
 
-test('a plugin that fails to start leaves nothing behind of what it provided', async () => {
+test('a plugin that fails to start leaves nothing behind of what it provided [R25]', async () => {
   const failing = definePlugin({
     name: 'failing',
     api: 1,

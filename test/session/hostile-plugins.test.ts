@@ -96,7 +96,7 @@ describe('code of others that misbehaves harms its call alone [P19]', () => {
     ['throws', broken],
     ['answers later', late],
     ['gives nothing', () => null],
-  ])('a source of tools that %s ends the turn with its name', async (_, tools) => {
+  ])('a source of tools that %s ends the turn with its name [A10]', async (_, tools) => {
     const runtime = await createTestRuntime({
       plugins: [storesWith(new MemoryEventStore()), allowing, providing(TOOLS, { name: 'odd', tools } as never)],
     });

@@ -74,7 +74,7 @@ describe('a runtime', () => {
     await expect(createTestRuntime({ plugins: [storeMemory, refused] })).rejects.toSatisfy(code(wanted, data));
   });
 
-  test('leaves out a plugin that fails to set up or start, and names two when one needs the other [P19]', async () => {
+  test('leaves out a plugin that cannot set up or start, names two when one needs the other [P19] [R25]', async () => {
     const logged: unknown[] = [];
     const broken = plugin('broken', {
       setup: () => {
@@ -178,7 +178,7 @@ describe('an agent', () => {
     ['label', { tenantId: 5 }, 'tenantId'],
     ['option that does not exist', { colour: 'red' }, 'colour'],
     ['model', { model: '' }, 'model'],
-  ])('refuses a session with a bad %s by the field, and nothing is stored', async (_, options, field) => {
+  ])('refuses a session with a bad %s by the field, and nothing is stored [A9]', async (_, options, field) => {
     const store = new MemoryEventStore();
     const runtime = await createTestRuntime({ plugins: [storesWith(store)] });
     const agent = runtime.agent({ id: 'a' });
@@ -223,7 +223,7 @@ describe('an agent', () => {
     await runtime.dispose();
   });
 
-  test('disposed in the middle of a turn leaves it where another goes on, and every handle resolves', async () => {
+  test('disposed in the middle of a turn leaves it where another goes on, and every handle resolves [R2]', async () => {
     const store = new MemoryEventStore();
     const calls: string[] = [];
     const script = scriptByRound([

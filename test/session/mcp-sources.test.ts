@@ -22,7 +22,7 @@ const stateOf = async (session: Session): Promise<readonly string[]> =>
 const ask = (session: Session): Promise<unknown> => outputOf(session, 'mcp__s__count');
 
 describe('the servers of sessions', () => {
-  test('are those of all, then inherited, then their own: nearer ones hide, and removal shows again', async () => {
+  test('are those of all, then inherited, then their own: nearer hide, removal shows again [A20]', async () => {
     const [global, parents, childs] = [named('global'), named('parent'), named('child')];
     await using node = await mcpNode({ servers: { s: global.setting } });
     const parent = await node.agent.sessions.create({ sessionId: 'parent' });
@@ -57,7 +57,7 @@ describe('the servers of sessions', () => {
     expect(isAlive(global.place.pid('server'))).toBe(true);
   });
 
-  test('end with their session, and a shared one with the last that uses it', async () => {
+  test('end with their session, and a shared one with the last that uses it [A20]', async () => {
     const [global, own] = [named('global'), named('own')];
     const node = await mcpNode({ servers: { g: global.setting } });
     const parent = await node.agent.sessions.create({ sessionId: 'parent' });

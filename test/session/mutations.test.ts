@@ -98,7 +98,7 @@ async function untilTold(
 
 describe('the mutations of a session', () => {
   test(
-    'lead from the messages of any place to those at the end, whatever happened between',
+    'lead from the messages of any place to those at the end, whatever happened between [R23]',
     { timeout: 60_000 },
     async () => {
       const move = fc.constantFrom<Move>('say', 'tools', 'fail', 'steer', 'stop', 'compact', 'model');
@@ -134,7 +134,7 @@ describe('the mutations of a session', () => {
     },
   );
 
-  test('tell of parts, calls, turns, actions and errors, and of what grows before it is stored', async () => {
+  test('tell of parts, calls, turns, actions and errors, and of what grows before it is stored [R22]', async () => {
     const { runtime, agent } = await node(new MemoryEventStore());
     const session = await agent.sessions.create();
     const { seen, end } = fold(session, await whole(session));
@@ -168,7 +168,7 @@ describe('the mutations of a session', () => {
     await runtime.dispose();
   });
 
-  test('go on over the death of an owner in the middle of an answer, for whoever follows', async () => {
+  test('go on over the death of an owner in the middle of an answer, for whoever follows [R7]', async () => {
     const store = new MemoryEventStore();
     const half = new ScriptedModel([{ text: 'half of it and no more', deltas: 4, stallAfter: 2 }]);
     const a = await node(store, 'a', half);
@@ -197,7 +197,7 @@ describe('the mutations of a session', () => {
     await a.runtime.dispose();
   });
 
-  test('wait for a slow listener, pass by one that throws, and a gap is mended by beginning again', async () => {
+  test('wait for a slow listener, pass by one that throws, and a gap is mended by beginning again [R23]', async () => {
     const { runtime, agent } = await node(new MemoryEventStore());
     const session = await agent.sessions.create();
     const first = await whole(session);

@@ -198,7 +198,7 @@ describe('races of inputs with the owner', () => {
   });
 });
 
-test('whoever follows a session learns that its store failed for good', async () => {
+test('whoever follows a session learns that its store failed for good [R2]', async () => {
   const inner = new MemoryEventStore();
   const store = faultyEventStore(inner, [
     { verb: 'append', category: 'session', occurrence: 3, times: 10_000, fault: 'unavailable' },

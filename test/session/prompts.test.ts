@@ -114,7 +114,7 @@ describe('prompts', () => {
 });
 
 describe('stopping', () => {
-  test('ends a model call, keeps what was said, and says so in the facts [P7] [A16]', async () => {
+  test('ends a model call, keeps what was said, and says so in the facts [P7] [A16] [R14]', async () => {
     const model = new ScriptedModel([{ text: 'a long story', deltas: 6, deltaDelayMs: 50 }, { text: 'next' }]);
     const { runtime, session } = await startAgent(model);
     const turn = await session.prompt('tell');

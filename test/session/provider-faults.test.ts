@@ -72,7 +72,7 @@ describe.each([true, false])('a provider that fails, asked as a stream: %s', (st
 });
 
 describe('the tries of a model call', () => {
-  test('end at the limit, and the turn fails with the last reason', async () => {
+  test('end at the limit, and the turn fails with the last reason [R14]', async () => {
     const broken = { error: { status: 503, message: 'closed' } };
     const { result, failures, requests } = await turnWith([broken, broken, broken, broken]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PERDURE_MODEL_UNAVAILABLE' } });

@@ -41,7 +41,7 @@ async function outputOf(
 }
 
 test.skipIf(!hasSandbox)(
-  'a command of a session works in the workspace and sees nothing else of the machine',
+  'a command of a session works in the workspace and sees nothing else of the machine [R28]',
   async () => {
     const session = await sessionWith({});
     const command = `cat ${base}/secret.txt .state/store.db; env; echo made >made.txt; exit 4`;
@@ -95,7 +95,7 @@ test.skipIf(!hasSandbox)(
   },
 );
 
-test('a second runtime without a sandbox refuses the same command', async () => {
+test('a second runtime without a sandbox refuses the same command [R28]', async () => {
   runtime = await createTestRuntime({ plugins: [storeMemory, toolsShell] });
   const session = await runtime.agent({ id: 'coder', model: new ScriptedModel([]), workspace }).sessions.create();
   const outcome = await session.tool('shell_exec', { command: 'touch bare' });

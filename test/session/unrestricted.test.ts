@@ -96,7 +96,7 @@ describe('a command outside the sandbox', () => {
     expect(await payloads('ToolCallStarted')).toEqual([]);
   });
 
-  test('is asked about for each command anew, of whoever is at hand', async () => {
+  test('is asked about for each command anew, of whoever is at hand [R29]', async () => {
     const asked: (string | undefined)[] = [];
     const asking = askingWith({
       ask: (_, { reason: why, isConfirmation, suggestion }) => {
@@ -126,7 +126,7 @@ describe('a command outside the sandbox', () => {
     expect(await payloads('ToolCallSettled')).toMatchObject([{ status: 'denied' }]);
   });
 
-  test('is denied where nobody can be asked, and without a reason', async () => {
+  test('is denied where nobody can be asked, and without a reason [R29]', async () => {
     const { session, hasRun } = await sessionWith(outside);
     await session.send('go');
     const { reason: _, ...unexplained } = outside;

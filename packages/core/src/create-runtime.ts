@@ -132,7 +132,7 @@ export class PerdureRuntime implements Runtime {
       const reason = `there is an agent "${config.id}"`;
       throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent.id', reason });
     }
-    const agent = new RuntimeAgent(options, config, this.services, () => this.live.delete(config.id));
+    const agent = new RuntimeAgent(config, this.services, () => this.live.delete(config.id));
     this.live.set(agent.id, agent);
     this.keep();
     return agent;

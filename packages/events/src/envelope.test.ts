@@ -13,7 +13,7 @@ function envelope(type: string, payload: Readonly<Record<string, JsonValue>> = {
 }
 
 describe('decoding an envelope', () => {
-  test('keeps a known type, an unknown one and members that it does not know', () => {
+  test('keeps a known type, an unknown one and members that it does not know [A18]', () => {
     for (const type of ['agent_start', 'invented_later']) {
       const value = { version: 1, type, payload: { a: { b: [null] } }, metadata: { cursor: '7' }, extra: true };
       expect(decodeEnvelope(value)).toEqual({ ok: true, envelope: value });

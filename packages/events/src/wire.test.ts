@@ -79,7 +79,7 @@ function project(type: AnyType, payload: unknown, lookup: WireLookup): readonly 
 describe.each<AnyType>([...coreTypes, ...budgetTypes])('%s on the wire', (type) => {
   const declared = definitionOf(type).wire.types;
 
-  test('has the wire types that it declares, all of them and no other', () => {
+  test('has the wire types that it declares, all of them and no other [A18]', () => {
     const given = payloads(type).flatMap((payload) => project(type, payload, reader).map((event) => event.type));
     expect(new Set(given)).toEqual(new Set(declared));
     expect(new Set(declared).size).toBe(declared.length);

@@ -35,7 +35,7 @@ function start([file = '', ...args]: readonly string[]): ChildProcess & { stdout
 }
 
 test(
-  `two writers killed ${KILLS} times leave the old snapshot or the new one, whole`,
+  `two writers killed ${KILLS} times leave the old snapshot or the new one, whole [R19]`,
   { timeout: 120_000 },
   async () => {
     const folder = temporaryFolder();
@@ -60,7 +60,7 @@ test(
 );
 
 test.skipIf(!hasTracer)(
-  'a save is on the disk before it is acknowledged (needs strace)',
+  'a save is on the disk before it is acknowledged (needs strace) [A19] [R19]',
   { timeout: 60_000 },
   async () => {
     const folder = temporaryFolder();

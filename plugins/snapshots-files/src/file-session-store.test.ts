@@ -65,7 +65,7 @@ describe('a damaged file', () => {
     }
   });
 
-  test('is not replaced in silence, nor by what came before it', async () => {
+  test('is not replaced in silence, nor by what came before it [A19]', async () => {
     writeFileSync(join(folder, 'k.json'), JSON.stringify(legacy('s')));
     writeFileSync(join(folder, 'k.snapshot.json'), '{"schema_version":1');
     expect(await codeOf(() => store.load('k'))).toBe('PERDURE_STORE_DAMAGED');
@@ -85,7 +85,7 @@ describe('a damaged file', () => {
 });
 
 describe('a file of what came before', () => {
-  test('is read and listed, and never written', async () => {
+  test('is read and listed, and never written [A19]', async () => {
     const path = join(folder, 'old.json');
     const text = JSON.stringify(legacy('old'));
     writeFileSync(path, text);

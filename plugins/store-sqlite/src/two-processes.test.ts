@@ -9,7 +9,7 @@ const APPENDS = 400;
 const SHARED = 'session-_.shared';
 
 for (const driver of await presentDrivers()) {
-  test(`two processes append to one stream and lose nothing (${driver.name})`, { timeout: 120_000 }, async () => {
+  test(`two processes append to one stream and lose nothing (${driver.name}) [R19]`, { timeout: 120_000 }, async () => {
     const { path, remove } = temporaryFolder();
     const children = [1, 2].map((lot) =>
       startChild(

@@ -26,7 +26,7 @@ async function setUp(given: unknown, sandbox?: Sandbox, logged: string[] = []): 
   return provided as ToolSource;
 }
 
-test('the plugin provides a tool for the workspace of a session, which uses the sandbox that there is', async () => {
+test('the plugin provides a tool for the workspace of a session, which uses the sandbox there is [R33]', async () => {
   expect(plugin).toBe(toolsShell);
   const { workspace } = temporaryWorkspace();
   const sandbox = unusableSandbox();

@@ -39,7 +39,9 @@ export function lookAtChild(
       return { ...about, status: isWaiting(state) ? 'waiting' : 'running', ...text, usage };
     }
     const { status, error } = result;
-    return { ...about, status, ...text, ...(error === undefined ? {} : { failure: error }), usage };
+    // As the fact of its end tells it: one that was stopped did not fail.
+    const failure = status === 'failed' && error !== undefined ? { failure: error } : {};
+    return { ...about, status, ...text, ...failure, usage };
   });
 }
 

@@ -9,10 +9,11 @@ import {
 } from '@perdure/events';
 import { PerdureError, type Session, type SessionOptions } from '@perdure/plugin-api';
 import { invalidSnapshot } from '@perdure/plugin-api/store-input';
-import { sessionConfiguration, type SessionConfig } from '../host/agent-options.js';
+import { sessionConfiguration, type SessionConfig } from '../host/session-options.js';
 import type { HostServices } from '../host/host-services.js';
 import { digestOf } from '../host/sha256.js';
 import type { SessionRegistry } from '../host/session-registry.js';
+import { refuseServers } from '../host/session-servers.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import type { Journal } from '../session/journal.js';
@@ -48,6 +49,7 @@ export async function importSession(
   if (!read.ok) throw invalidSnapshot(read.fault);
   const { snapshot } = read;
   if (options.parent !== undefined) throw sessionConfiguration('parent', 'an imported session has none');
+  refuseServers(options);
   const digest = digestOf(canonicalJson(snapshot));
   const named = { ...persisted(snapshot, ground), ...options };
   const config = await place(ground, named, options.sessionId, snapshot.session.id, digest);

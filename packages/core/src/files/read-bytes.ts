@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { PerdureError } from '@perdure/plugin-api';
 import type { FileSource } from './given-file.js';
+import { openedPath } from './opened-path.js';
 
 const CHUNK = 256 * 1024;
 
@@ -72,14 +73,9 @@ async function rootOf(workspace: string | undefined, field: string): Promise<str
   return realpath(workspace);
 }
 
-/** Links on the way may have been swapped since the path was looked at. Only Linux tells what was opened. */
-async function openedPath(handle: FileHandle, target: string): Promise<string> {
-  return process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(target);
-}
-
-function assertInside(path: string, root: string, field: string): void {
+function assertInside(path: string | undefined, root: string, field: string): void {
   const prefix = root.endsWith(sep) ? root : `${root}${sep}`;
-  if (!path.startsWith(prefix)) throw invalid(field, 'it leads out of the workspace; an absolute path may');
+  if (path?.startsWith(prefix) !== true) throw invalid(field, 'it leads out of the workspace; an absolute path may');
 }
 
 function assertFile<Stats extends { isFile(): boolean; isDirectory(): boolean }>(stats: Stats, field: string): Stats {

@@ -1,18 +1,17 @@
-import { labels, type Delegation, type Labels, type SessionKey, type SessionProfile } from '@perdure/events';
 import {
-  isPerdureError,
   PerdureError,
   type AgentOptions,
+  type BudgetGuard,
   type LanguageModel,
-  type SessionOptions,
+  type PluginLike,
   type SessionRetentionLimits,
-  type Workspaces,
+  type Tools,
 } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { fileOptions, type ResolvedFileOptions } from '../files/file-options.js';
 import { CallLanes } from '../invoke/call-lanes.js';
 import { checkModel } from '../invoke/language-model.js';
-import { checkTitle, isObject, variablesProblem } from '../session/session-input.js';
+import { isObject, variablesProblem } from '../session/session-input.js';
 import type { AgentContext, AgentParts, TitleSource } from './agent-view.js';
 import { resolveRetention } from './retention.js';
 
@@ -57,6 +56,11 @@ export interface AgentConfig {
   readonly retention: SessionRetentionLimits;
   readonly titles: TitleSource | undefined;
   readonly env: Readonly<Record<string, string>>;
+  readonly tools: Tools;
+  /** The host's own. */
+  readonly budgetGuard: BudgetGuard | undefined;
+  /** Those that the agent begins with. */
+  readonly plugins: readonly PluginLike[];
 }
 
 /** Every option that there is. */
@@ -85,7 +89,7 @@ const AGENT_OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
 /** The name of the model that was handed in without one. */
 export const UNNAMED_MODEL = 'default';
 
-/** Checks an agent's options. Throws PERDURE_CONFIGURATION naming the field. */
+/** Checks an agent's options, once; what is done to them later has no effect. Throws PERDURE_CONFIGURATION. */
 export function resolveAgentOptions(options: AgentOptions): AgentConfig {
   if (!isObject(options))
     throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent', reason: 'it is an object' });
@@ -131,6 +135,9 @@ export function resolveAgentOptions(options: AgentOptions): AgentConfig {
     retention: resolveRetention(options.retentionLimits, configuration),
     titles: resolveTitles(options.titles ?? false),
     env: resolveEnv(options.env, configuration),
+    tools: { ...options.tools },
+    budgetGuard: options.budgetGuard,
+    plugins: [...(options.plugins ?? [])],
   };
 }
 
@@ -149,126 +156,14 @@ function resolveTitles(titles: NonNullable<AgentOptions['titles']>): TitleSource
   return { model: checked.data.model, children: checked.data.children };
 }
 
-/** A session's options, whole and checked. */
-export interface SessionConfig {
-  readonly key: SessionKey;
-  readonly labels: Labels;
-  readonly model: string | undefined;
-  readonly workspace: string | undefined;
-  /** What the caller says of it, alone. */
-  readonly retention: SessionRetentionLimits;
-  readonly env: Readonly<Record<string, string>>;
-  readonly parent: string | undefined;
-  /** The name of the definition that narrows the agent for it. */
-  readonly agent: string | undefined;
-  readonly title: string | undefined;
-  readonly timezone: string | undefined;
-  /** Of a session that another one hands work to. */
-  readonly child?: ChildConfig | undefined;
-}
-
-export interface ChildConfig {
-  readonly root: string;
-  readonly delegation: Delegation;
-  readonly profile: SessionProfile;
-}
-
-/**
- * Checks a session's options. Throws PERDURE_SESSION_CONFIGURATION naming the field, before anything is opened.
- *
- * @param named what the caller says beside its options; an id that is among it must be one
- */
-export function resolveSessionOptions(
-  options: SessionOptions,
-  named: Pick<SessionOptions, 'sessionId' | 'workspace'>,
-  agent: AgentConfig,
-  newId: () => string,
-  workspaces: Workspaces | undefined,
-): SessionConfig {
-  if (!isObject(options)) throw sessionConfiguration('options', 'they are an object');
-  const {
-    sessionId,
-    model,
-    parent,
-    title,
-    timezone,
-    workspace = agent.workspace,
-    retentionLimits,
-    agent: definition,
-    env,
-    ...others
-  } = { ...options, ...named };
-  const isOneMade = sessionId === undefined && !('sessionId' in named);
-  if (!isOneMade && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
-    throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
-  }
-  const checked = labels.safeParse(others);
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-    throw sessionConfiguration(
-      unknown ?? issue?.path.join('.') ?? '',
-      unknown === undefined ? (issue?.message ?? '') : 'there is no such option',
-    );
-  }
-  if (model !== undefined && (typeof model !== 'string' || model === '')) {
-    throw sessionConfiguration('model', 'it is the name of a model');
-  }
-  if (workspace !== undefined && typeof workspace !== 'string') {
-    throw sessionConfiguration('workspace', 'it is a text');
-  }
-  const retention = resolveRetention(retentionLimits, sessionConfiguration);
-  const id = sessionId ?? newId();
-  if (parent !== undefined && (typeof parent !== 'string' || parent === '' || parent === id)) {
-    throw sessionConfiguration('parent', 'it is the id of another session');
-  }
-  if (definition !== undefined && (typeof definition !== 'string' || definition === '')) {
-    throw sessionConfiguration('agent', 'it is the name of a definition');
-  }
-  return {
-    key: agent.tenant === undefined ? { id } : { tenant: agent.tenant, id },
-    labels: checked.data,
-    model,
-    retention,
-    env: resolveEnv(env, sessionConfiguration),
-    parent,
-    agent: definition,
-    title: title === undefined ? undefined : sessionTitle(title),
-    timezone: timezone === undefined ? undefined : sessionTimezone(timezone),
-    // An empty name is no workspace.
-    workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
-  };
-}
-
-function sessionTitle(title: unknown): string {
-  try {
-    return checkTitle(title);
-  } catch (error) {
-    if (!isPerdureError(error)) throw error;
-    throw sessionConfiguration('title', String(error.data['reason']));
-  }
-}
-
-/** A timezone by its IANA name, as this process knows it. */
-function sessionTimezone(timezone: unknown): string {
-  try {
-    if (typeof timezone === 'string') {
-      Intl.DateTimeFormat('en', { timeZone: timezone });
-      return timezone;
-    }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-  }
-  throw sessionConfiguration('timezone', 'it is the IANA name of a time zone, such as "Europe/Lisbon"');
-}
-
 /** Texts without what stands around them; empty ones are left out. */
 export function instructionOf(instruction: string | readonly string[]): readonly string[] {
   const texts = typeof instruction === 'string' ? [instruction] : instruction;
   return texts.map((text) => text.trim()).filter((text) => text !== '');
 }
 
-function resolveEnv(
+/** Variables, checked. Throws what `refuse` makes of a bad one. */
+export function resolveEnv(
   env: Readonly<Record<string, string>> | undefined,
   refuse: (field: string, reason: string) => PerdureError,
 ): Readonly<Record<string, string>> {
@@ -283,8 +178,4 @@ function invalid(field: string, { issues: [issue] }: z.ZodError): PerdureError {
 
 function configuration(field: string, reason: string): PerdureError {
   return new PerdureError('PERDURE_CONFIGURATION', { field: `agent.${field}`, reason });
-}
-
-export function sessionConfiguration(field: string, reason: string): PerdureError {
-  return new PerdureError('PERDURE_SESSION_CONFIGURATION', { field, reason });
 }

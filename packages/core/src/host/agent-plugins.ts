@@ -6,6 +6,7 @@ import { loadPlugins, type ConfiguredPlugin } from './load-plugins.js';
 import { orderPlugins } from './order-plugins.js';
 import type { Provided } from './plugin-context.js';
 import { PluginSet } from './plugin-set.js';
+import { isSamePlugins } from './same-plugins.js';
 
 /** The plugins of an agent between two changes of them. */
 export interface PluginGeneration {
@@ -145,10 +146,6 @@ export class AgentPlugins {
     this.last = result.catch(() => undefined);
     return result;
   }
-}
-
-export function isSamePlugins(a: readonly ActivePlugin[], b: readonly ActivePlugin[]): boolean {
-  return a.length === b.length && a.every(({ digest }, index) => digest === b[index]?.digest);
 }
 
 function refuseRuntimeTokens({ name, provides }: ConfiguredPlugin['plugin']): void {

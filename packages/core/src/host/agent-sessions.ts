@@ -20,10 +20,11 @@ import { searchSessions } from '../project/search-sessions.js';
 import { archiveSession, restoreSession } from '../session/archive.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import { followHost } from '../session/host-changes.js';
+import type { LoadedSession } from '../session/loaded-session.js';
 import { openStream, relabel } from '../session/open-stream.js';
 import { checkEraseOptions, checkOptions, checkReason, checkText } from '../session/session-input.js';
 import type { SessionIdentity } from '../session/session-state.js';
-import type { AgentConfig, SessionConfig } from './agent-options.js';
+import type { AgentConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import { eraseSession } from './erase-session.js';
 import { forkSession } from './fork-session.js';
@@ -31,8 +32,10 @@ import type { HostServices } from './host-services.js';
 import { openJournal } from './load-session.js';
 import { OneByOne } from './one-by-one.js';
 import { assertAgent } from './session-agent.js';
+import type { SessionConfig } from './session-options.js';
 import { assertParent } from './session-parent.js';
 import type { SessionRegistry } from './session-registry.js';
+import { giveServers, refuseServers } from './session-servers.js';
 import { readTree, treeOf } from './session-tree.js';
 
 type Resolve = (options: SessionOptions, named?: { readonly sessionId: string }) => SessionConfig;
@@ -58,6 +61,8 @@ export class AgentSessions implements Sessions {
       const { handle, home } = this.registry.build(config);
       try {
         await home.use(async ({ work: { journal }, create }) => {
+          // Before the first fact: a session whose servers cannot be used is not made.
+          if (journal.head < 0) await giveServers(home, config.mcp);
           const isFirst = journal.head < 0 && (await openStream(journal, create));
           if (!isFirst) throw new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
         });
@@ -76,21 +81,27 @@ export class AgentSessions implements Sessions {
       const isKnown = this.registry.find(config.key) !== undefined;
       const { handle, home } = this.registry.handle(config);
       const { model, title } = config;
-      const missing = await home.use(async (loaded) => {
+      const look = async (loaded: LoadedSession) => {
         const { journal } = loaded.work;
         await journal.refresh();
         if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
         if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
         assertParent(config.parent, journal.state.identity);
+        await giveServers(home, config.mcp);
         await relabel(journal, config.labels);
         if (model !== undefined && model !== journal.state.model) await handle.set({ model });
         if (title !== undefined && title !== journal.state.naming.title) await handle.set({ title });
         if (home.additions.variables.unasked.size > 0) await followHost(loaded);
         return undefined;
+      };
+      // A handle that somebody has already goes on: its first use makes the session.
+      const leave = async (): Promise<void> => (isKnown ? undefined : home.close('closed'));
+      const missing = await home.use(look).catch(async (error: unknown) => {
+        await leave();
+        throw error;
       });
       if (missing === undefined) return handle;
-      // A handle that somebody has already goes on: its first use makes the session.
-      if (!isKnown) await home.close('closed');
+      await leave();
       throw new PerdureError(missing, { session: id });
     });
   }
@@ -120,6 +131,7 @@ export class AgentSessions implements Sessions {
 
   async fork(id: string, options: ForkOptions = {}): Promise<Session> {
     const { at, ...others } = checkOptions(options);
+    refuseServers(others);
     const origin = await this.keyOf(id);
     const state = await this.registry.look(origin, (journal) => journal.state);
     this.assertOwn(id, state.identity);

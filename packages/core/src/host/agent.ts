@@ -2,7 +2,6 @@ import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/even
 import {
   PerdureError,
   type Agent,
-  type AgentOptions,
   type PluginLike,
   type Session,
   type SessionOptions,
@@ -17,19 +16,14 @@ import { AgentChanges } from './agent-changes.js';
 import { AgentPlugins, type PluginGeneration } from './agent-plugins.js';
 import { AgentSessions } from './agent-sessions.js';
 import { AgentView, type Governance } from './agent-view.js';
-import {
-  instructionOf,
-  resolveSessionOptions,
-  sessionConfiguration,
-  type AgentConfig,
-  type SessionConfig,
-} from './agent-options.js';
+import { instructionOf, type AgentConfig } from './agent-options.js';
 import { compileAgent } from './compile-agent.js';
 import { eraseSession, type EraseRequest } from './erase-session.js';
 import type { HostServices } from './host-services.js';
 import { openBefore } from './load-session.js';
 import type { RegisteredHome } from './registered-home.js';
 import { warnOfIdleLimits } from './retention.js';
+import { resolveSessionOptions, sessionConfiguration, type SessionConfig } from './session-options.js';
 import { SessionRegistry } from './session-registry.js';
 import { withSessionTools } from './session-tools.js';
 
@@ -46,7 +40,6 @@ export class RuntimeAgent implements Agent {
   private isReady = false;
 
   constructor(
-    private readonly options: AgentOptions,
     private readonly config: AgentConfig,
     private readonly services: HostServices,
     private readonly onDisposed: () => void,
@@ -84,7 +77,10 @@ export class RuntimeAgent implements Agent {
 
   session(workspace: string, options: SessionOptions = {}): Session {
     if (!this.isReady) throw new PerdureError('PERDURE_ASYNC_BUILD_REQUIRED', { resource: 'plugins' });
-    return this.registry.build(this.resolve(options, { workspace })).handle;
+    const config = this.resolve(options, { workspace });
+    // Servers must be asked for their tools, whatever else is there already.
+    if (config.mcp !== undefined) throw new PerdureError('PERDURE_ASYNC_BUILD_REQUIRED', { resource: 'mcp' });
+    return this.registry.build(config).handle;
   }
 
   async addPlugin(plugin: PluginLike): Promise<void> {
@@ -168,7 +164,7 @@ export class RuntimeAgent implements Agent {
   }
 
   private async start(): Promise<void> {
-    await this.plugins.add(this.options.plugins ?? []);
+    await this.plugins.add(this.config.plugins);
     const { titles } = this.current().parts;
     // A model that is not there is found out before it would be missed in the background.
     if (titles?.model !== undefined) this.current().model(titles.model);
@@ -183,7 +179,7 @@ export class RuntimeAgent implements Agent {
   private viewOf(generation: PluginGeneration): AgentView {
     let view = this.views.get(generation);
     if (view === undefined) {
-      view = compileAgent(this.options, { ...this.config, instruction: this.instruction }, this.services, generation);
+      view = compileAgent({ ...this.config, instruction: this.instruction }, this.services, generation);
       this.views.set(generation, view);
     }
     return view;

@@ -1,6 +1,6 @@
 import type { SessionKey } from '@perdure/events';
 import type { ChildGround } from '../children/child-ground.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionConfig } from './session-options.js';
 import type { RegisteredHome } from './registered-home.js';
 
 /** Children of the sessions of an agent are sessions of the same agent, each with a profile of its own. */

@@ -12,7 +12,6 @@ import {
   SESSION_TOOLS,
   SYSTEM_BLOCKS,
   TOOLS,
-  type AgentOptions,
   type LanguageModel,
   type Token,
 } from '@perdure/plugin-api';
@@ -24,7 +23,6 @@ import type { HostServices } from './host-services.js';
 
 /** What an agent is with a generation of its plugins. */
 export function compileAgent(
-  options: AgentOptions,
   config: AgentConfig,
   { container }: HostServices,
   { active, contributions, hold }: PluginGeneration,
@@ -45,7 +43,7 @@ export function compileAgent(
     instruction: config.instruction,
     models,
     defaultModel: config.defaultModel ?? (models.size === 1 ? [...models.keys()][0] : undefined),
-    tools: options.tools ?? {},
+    tools: config.tools,
     toolSources: many(TOOLS),
     sessionTools: many(SESSION_TOOLS),
     mcpServers: own(MCP_SERVERS)[0] ?? container.find(MCP_SERVERS),
@@ -57,7 +55,7 @@ export function compileAgent(
     permission: container.find(PERMISSION),
     asker: container.find(ASKER),
     approval: container.find(APPROVAL),
-    budgetGuard: options.budgetGuard,
+    budgetGuard: config.budgetGuard,
     pluginGuards: many(BUDGET_GUARDS),
     streaming: config.streaming,
     readOnly: config.readOnly,

@@ -5,7 +5,7 @@ import { forkPoint } from '../session/fork-point.js';
 import { Journal } from '../session/journal.js';
 import { refuseErased } from '../session/refuse-erased.js';
 import type { SessionState } from '../session/session-state.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionConfig } from './session-options.js';
 import type { HostServices } from './host-services.js';
 import { journalContext } from './load-session.js';
 

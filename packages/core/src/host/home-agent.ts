@@ -1,7 +1,7 @@
 import type { ActivePlugin } from '@perdure/events';
 import type { SessionScope } from '@perdure/plugin-api';
 import type { SessionState } from '../session/session-state.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HomeGround } from './home-ground.js';
 import type { SessionAdditions } from './session-additions.js';

@@ -15,7 +15,7 @@ import { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { SessionIdentity } from '../session/session-state.js';
-import { sessionConfiguration, type SessionConfig } from './agent-options.js';
+import { sessionConfiguration, type SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
 import { assertAgent } from './session-agent.js';

@@ -6,7 +6,7 @@ import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
 import { isRunnable, isWaiting } from '../session/waiting.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import { HomeAgent } from './home-agent.js';
 import type { HomeGround } from './home-ground.js';

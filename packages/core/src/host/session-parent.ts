@@ -1,7 +1,7 @@
 import { sessionStream, type FactRegistry, type PayloadOf, type SessionKey } from '@perdure/events';
 import type { EventStore } from '@perdure/plugin-api';
 import type { SessionIdentity } from '../session/session-state.js';
-import { sessionConfiguration } from './agent-options.js';
+import { sessionConfiguration } from './session-options.js';
 
 /** Where a session is in its tree. */
 export interface TreePlace {

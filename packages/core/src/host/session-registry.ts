@@ -2,7 +2,7 @@ import { keyText, type SessionKey } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
 import type { Journal } from '../session/journal.js';
 import { DurableSession } from '../session/session.js';
-import type { SessionConfig } from './agent-options.js';
+import type { SessionConfig } from './session-options.js';
 import { childHomes } from './child-homes.js';
 import type { HomeGround } from './home-ground.js';
 import { RegisteredHome } from './registered-home.js';

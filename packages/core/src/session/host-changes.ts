@@ -1,5 +1,5 @@
 import type { ActivePlugin, Change } from '@perdure/events';
-import { isSamePlugins } from '../host/agent-plugins.js';
+import { isSamePlugins } from '../host/same-plugins.js';
 import type { SessionWork } from '../turn/session-work.js';
 import { requestChange } from './accept-input.js';
 import type { FactBatch } from './fact-batch.js';

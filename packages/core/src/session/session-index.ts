@@ -8,8 +8,11 @@ import {
   type Usage,
   type WireLookup,
 } from '@perdure/events';
-import type { PerdureError, TurnResult } from '@perdure/plugin-api';
+import { errorMessage, type PerdureError, type TurnResult } from '@perdure/plugin-api';
 import type { EndedTurn, OpenTurn, SessionState } from './session-state.js';
+
+/** Why a turn that was stopped is no success. */
+const STOPPED = { code: 'PERDURE_TURN_STOPPED', message: errorMessage('PERDURE_TURN_STOPPED', {}) };
 
 interface KnownCall {
   readonly name: string;
@@ -63,11 +66,12 @@ export class SessionIndex implements WireLookup {
   resultOf(turnId: string): TurnResult | undefined {
     const turn = this.endedTurn(turnId);
     if (turn === undefined) return undefined;
+    const error = turn.failure ?? (turn.status === 'cancelled' ? STOPPED : undefined);
     return {
       success: turn.status === 'completed',
       status: turn.status,
       text: this.answerText(turnId) ?? '',
-      ...(turn.failure === undefined ? {} : { error: turn.failure }),
+      ...(error === undefined ? {} : { error }),
       usage: turn.usage,
       turnId,
       runId: turn.runId ?? null,

@@ -1,7 +1,7 @@
 import type { ActivePlugin } from '@perdure/events';
 import { errorMessage, isPerdureError, reasonOf, type PerdureError } from '@perdure/plugin-api';
 import { ChildWatch } from '../children/child-watch.js';
-import { isSamePlugins } from '../host/agent-plugins.js';
+import { isSamePlugins } from '../host/same-plugins.js';
 import { decideCall } from '../invoke/decide-call.js';
 import { draftFact, type DraftedFact, type FactBatch } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';

@@ -2,7 +2,7 @@ import type { ActivePlugin, Actor, JsonValue, PayloadOf } from '@perdure/events'
 import { errorMessage, isPerdureError } from '@perdure/plugin-api';
 import type { ComposedStep } from '../compose/composer.js';
 import type { BoundTool } from '../compose/tool-set.js';
-import { isSamePlugins } from '../host/agent-plugins.js';
+import { isSamePlugins } from '../host/same-plugins.js';
 import type { AgentView } from '../host/agent-view.js';
 import type { CallDecision } from '../invoke/decide-call.js';
 import { answeredOutcome, questionsOf } from '../invoke/questions.js';

@@ -85,6 +85,7 @@ export const errorTable = {
   PERDURE_PROMPT_BLOCKED: refused('The prompt was blocked: {reason}.'),
   PERDURE_CHANGE_DROPPED: refused('The session "{session}" ended before the change took effect.', 409),
   PERDURE_CHANGE_BLOCKED: refused('The change "{change}" was blocked: {reason}.'),
+  PERDURE_TURN_STOPPED: refused('The turn was stopped.', 409),
   PERDURE_TURN_TIME_LIMIT: refused('The turn took longer than {ms} ms.', 409),
   PERDURE_TURN_REPEATED_CALLS: refused('The model went on to call "{tool}" with the same arguments.', 409),
   PERDURE_TURN_PARSE_LIMIT: refused('{times} answers in a row had arguments that are not JSON.', 409),

@@ -1,5 +1,6 @@
 import type { Labels } from '@perdure/events';
 import type { BudgetGuard } from '../ports/budget.js';
+import type { McpServerSetting } from '../ports/mcp.js';
 import type { LanguageModel } from '../ports/model.js';
 import type { Tools } from '../ports/tool.js';
 import type { PluginLike } from '../plugin.js';
@@ -116,6 +117,13 @@ export interface SessionOptions extends Labels {
   readonly agent?: string;
   /** What the session is called, 1 to 200 characters; no model is asked for a title then. */
   readonly title?: string;
+  /**
+   * MCP servers of this session and those that work for it, by name, in this process. They are connected before the
+   * session is given out, so `agent.session` refuses them with PERDURE_ASYNC_BUILD_REQUIRED. One that cannot be used is
+   * PERDURE_SESSION_INITIALIZATION with its name, and no session is made; one that the session has already stays as it
+   * is. A fork and an import take none.
+   */
+  readonly mcp?: Readonly<Record<string, McpServerSetting>>;
   /** The IANA name of the time zone that is recorded when the session is made; the host's when absent. */
   readonly timezone?: string;
 }
@@ -128,8 +136,8 @@ export interface Agent {
   ready(): Promise<void>;
   /**
    * A session, at once: its facts are read and written with its first use. Throws PERDURE_ASYNC_BUILD_REQUIRED while
-   * the agent is not ready, and PERDURE_SESSION_EXISTS when this process has a handle of that session already:
-   * `sessions.get` gives it.
+   * the agent is not ready, or when MCP servers are among the options, and PERDURE_SESSION_EXISTS when this process has
+   * a handle of that session already: `sessions.get` gives it.
    */
   session(workspace: string, options?: SessionOptions): Session;
   /**

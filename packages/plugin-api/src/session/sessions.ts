@@ -49,7 +49,7 @@ export interface Sessions {
   remove(id: string): Promise<boolean>;
 }
 
-export interface ForkOptions extends Omit<SessionOptions, 'parent'> {
+export interface ForkOptions extends Omit<SessionOptions, 'parent' | 'mcp'> {
   /** A revision of the session; its head when absent. */
   readonly at?: number;
 }

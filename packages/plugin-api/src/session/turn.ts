@@ -45,6 +45,7 @@ export interface TurnResult {
   readonly status: TurnStatus;
   /** The text of the last answer of the turn. */
   readonly text: string;
+  /** Why it is no success; PERDURE_TURN_STOPPED for one that was stopped. Absent with success alone. */
   readonly error?: Failure;
   readonly usage: Usage;
   readonly turnId: string;

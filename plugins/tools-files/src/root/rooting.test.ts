@@ -22,7 +22,7 @@ function workspaceWithLinks(anchoring: (typeof anchorings)[number]) {
 }
 
 describe.each(anchorings)('with folders held by %s', (anchoring) => {
-  test('links are refused at every component, wherever they lead', async () => {
+  test('links are refused at every component, wherever they lead [R27]', async () => {
     const { tools } = workspaceWithLinks(anchoring);
     const linked = ['out.txt', 'alias.txt', 'dangling', 'out/secret.txt', 'alias/inner.txt', 'real/up/secret.txt'];
     for (const file_path of linked) {
@@ -64,7 +64,7 @@ describe.each(anchorings)('with folders held by %s', (anchoring) => {
     expect(matches).toMatchObject([{ path: 'real/inner.txt' }]);
   });
 
-  test('an absolute path is taken inside the workspace and refused outside', async () => {
+  test('an absolute path is taken inside the workspace and refused outside [R27]', async () => {
     const { tools, folder, outside } = workspaceWithLinks(anchoring);
     const inside = await call(tools['read'], { file_path: join(folder, 'real/inner.txt') });
     expect(inside).toMatchObject({ file_path: 'real/inner.txt', content: 'inner' });

@@ -1,25 +1,7 @@
-/** The stages of the product, in order. Each is one issue with that word in its title. */
-export const milestones = ['kernel', 'control', 'context', 'nodes', 'kafka'] as const;
-export type Milestone = (typeof milestones)[number];
+import type { Requirement } from './requirement.js';
 
-/** The last milestone that is reached: what is due at it or before must be proved by tests. */
-export const reached: Milestone = 'control';
-
-/**
- * A promise of the system: `P` of its design, `A` of the extension points that it offers to hosts. A test cites it by
- * its id in the title, `[P3]`, or `[P4/nodes]` when the id is due at several milestones; an entry lists the files with
- * such tests. What is not due yet says in `deferred` what is missing, unless tests prove it already.
- */
-export interface Requirement {
-  readonly id: string;
-  readonly promise: string;
-  readonly due: Milestone;
-  /** Paths from the root of the repository. */
-  readonly tests: readonly string[];
-  readonly deferred?: string;
-}
-
-export const requirements: readonly Requirement[] = [
+/** What the design promises. */
+export const designRequirements: readonly Requirement[] = [
   {
     id: 'P1',
     promise: 'A fact is published, and the effect that it announces starts, only after its commit.',
@@ -198,94 +180,5 @@ export const requirements: readonly Requirement[] = [
     promise: 'Every refusal is a typed error or a fact with a stable code.',
     due: 'kernel',
     tests: ['test/architecture/errors.test.ts'],
-  },
-  {
-    id: 'A1',
-    promise: 'A session has four opaque labels, in its hooks and saved forms too; those of a caller win on resume.',
-    due: 'control',
-    tests: ['test/session/changes.test.ts', 'test/session/hook-points.test.ts'],
-  },
-  {
-    id: 'A2',
-    promise:
-      'A budget guard is asked before each model call and told after; a missing method allows, a failing check denies.',
-    due: 'control',
-    tests: ['test/session/budget.test.ts'],
-  },
-  {
-    id: 'A3',
-    promise: 'Three events of a cluster are told by the host and heard through ordinary hooks.',
-    due: 'control',
-    tests: ['test/session/cluster-events.test.ts'],
-  },
-  {
-    id: 'A4',
-    promise: 'Soft decisions, and thresholds that the host watches itself, are told as `budget_threshold_hit`.',
-    due: 'control',
-    tests: ['test/session/budget.test.ts', 'test/session/cluster-events.test.ts'],
-  },
-  {
-    id: 'A5',
-    promise: 'A passivation waits for its deadline, and then the session is let go.',
-    due: 'control',
-    tests: ['test/session/cluster-events.test.ts'],
-  },
-  {
-    id: 'A7',
-    promise: 'A run has a checkpoint behind each round of tools, none inside; any node goes on from it as another run.',
-    due: 'control',
-    tests: ['test/session/resume.test.ts'],
-  },
-  {
-    id: 'A6',
-    promise: 'Equal inputs and an equal `HostEnv` give equal ids and times on any node; its test doubles are public.',
-    due: 'control',
-    tests: [
-      'test/replay/replay.test.ts',
-      'packages/plugin-api/src/deterministic-host-env.test.ts',
-      'packages/runtime/src/host-env.test.ts',
-    ],
-  },
-  {
-    id: 'A8',
-    promise: 'Each limit of what is retained of runs is optional; none is no limit; strictly first in, first out.',
-    due: 'control',
-    tests: ['test/session/retention.test.ts'],
-  },
-  {
-    id: 'A12',
-    promise: 'One operation at a time changes a conversation; another is refused before anything is read.',
-    due: 'control',
-    tests: ['test/session/prompts.test.ts', 'test/session/commands.test.ts'],
-  },
-  {
-    id: 'A13',
-    promise: 'A stream holds the conversation until its turn ends, whether or not anyone reads it.',
-    due: 'control',
-    tests: ['test/session/events.test.ts'],
-  },
-  {
-    id: 'A14',
-    promise: 'Calls that the host makes itself need no conversation.',
-    due: 'control',
-    tests: ['test/session/host-calls.test.ts'],
-  },
-  {
-    id: 'A15',
-    promise: 'All calls for a turn share one frozen context with its signal and budget.',
-    due: 'control',
-    tests: ['packages/core/src/turn/invocation-context-of.test.ts', 'test/session/budget.test.ts'],
-  },
-  {
-    id: 'A16',
-    promise: 'Usage of a streamed answer is taken from its last frame; a stop by anyone ends the one call.',
-    due: 'control',
-    tests: ['test/session/budget.test.ts', 'test/session/prompts.test.ts'],
-  },
-  {
-    id: 'A17',
-    promise: 'Calls of models, parts of calls and calls of the host pass one tool invoker; tools get no registry.',
-    due: 'control',
-    tests: ['test/session/governance-matrix.test.ts'],
   },
 ];
