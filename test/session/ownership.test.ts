@@ -4,6 +4,7 @@ import { isPerdureError, type EventStore, type LanguageModel } from '@perdure/pl
 import { MemoryEventStore } from '@perdure/store-memory';
 import { faultyEventStore, scriptByRound, ScriptedModel } from '@perdure/testing';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
+import { severable } from '../fixtures/severable.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
 const rounds = scriptByRound([{ calls: [{ name: 'lookup', input: { key: 'a' } }] }, { text: 'done' }]);
@@ -125,11 +126,12 @@ describe('two nodes with one session [P4]', () => {
         { answer: { text: 'ok' } },
       ],
     };
-    const dead = await node(store, 'dead', new ScriptedModel(script), { wait: tool });
+    const line = severable(store);
+    const dead = await node(line.store, 'dead', new ScriptedModel(script), { wait: tool });
     await (await dead.agent.sessions.create({ sessionId: 's' })).prompt('one');
     await waitUntil(() => runs.length === 1);
-    // The node dies without a word: its timers stop, nothing is released.
-    await (dead.runtime.services.lease as unknown as { release(): Promise<void> }).release();
+    // For all others the node is gone without a word: nothing is renewed, nothing released.
+    line.sever();
     const b = await node(store, 'b', new ScriptedModel(script), { wait: { ...tool, execute: () => 'read again' } });
     const session = await b.agent.sessions.get('s');
     const began = performance.now();

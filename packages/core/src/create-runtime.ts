@@ -14,6 +14,8 @@ import {
   WORKSPACES,
   type AgentOptions,
   type AgentRegistry,
+  type DrainOptions,
+  type DrainReport,
   type ListOptions,
   type Runtime,
   type SearchOptions,
@@ -33,7 +35,8 @@ import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
 import { RunIds } from './host/run-ids.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
-import { SessionKeeper } from './host/session-keeper.js';
+import { checkDrainOptions, drainNode } from './nodes/drain-node.js';
+import { SessionKeeper } from './keeper/session-keeper.js';
 import { WaitCount } from './host/wait-count.js';
 import { listSessions, type SessionListFilter } from './project/list-sessions.js';
 import { searchSessions } from './project/search-sessions.js';
@@ -152,6 +155,11 @@ export class PerdureRuntime implements Runtime {
     return this.set.status();
   }
 
+  drain(options: DrainOptions = {}): Promise<DrainReport> {
+    if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
+    return drainNode(this.services.lease, this.live, checkDrainOptions(options));
+  }
+
   /** Safe to repeat. Transports that the host opened stay open. */
   dispose(): Promise<void> {
     this.disposing ??= this.end();
@@ -162,7 +170,7 @@ export class PerdureRuntime implements Runtime {
   private keep(): void {
     const { config, projections } = this.services;
     if (!config.keepsSessions || projections === undefined) return;
-    this.keeper ??= new SessionKeeper(this.services, projections, (agentId) => this.live.get(agentId));
+    this.keeper ??= new SessionKeeper(this.services, projections, this.live);
     this.keeper.start();
   }
 

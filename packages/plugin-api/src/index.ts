@@ -197,6 +197,13 @@ export type {
   TurnStream,
 } from './session/session.js';
 export type { MessagePage, MessagesOptions, SessionInfo, SessionView } from './session/session-view.js';
+export type {
+  DrainOptions,
+  DrainReport,
+  Placement,
+  PlacementAnswer,
+  RunnableSession,
+} from './session/placement.js';
 export type { SessionMcp } from './session/session-mcp.js';
 export type {
   PromptInput,

@@ -10,6 +10,7 @@ import {
 import { profileOfFirst, viewOfSession } from '../children/narrow-view.js';
 import { replaySession, type ReplayReport } from '../replay/replay.js';
 import { readChain } from '../session/chain-reader.js';
+import type { Leaving } from '../session/leave-node.js';
 import { beginningOf } from '../session/session-loader.js';
 import { checkText, invalidInput, isObject } from '../session/session-input.js';
 import { AgentChanges } from './agent-changes.js';
@@ -156,6 +157,17 @@ export class RuntimeAgent implements Agent {
     await this.starting;
     if (key.tenant !== this.config.tenant) return;
     await eraseSession(key, request, this.services, (each) => this.registry.letGo(each));
+  }
+
+  /** Sessions whose turns are under way in this process. */
+  get sessionsAtWork(): number {
+    return this.registry.atWork;
+  }
+
+  /** Has the sessions that this process has leave it: what each was doing. */
+  async vacate(reason: string, deadlineMs: number): Promise<readonly Leaving[]> {
+    await this.starting;
+    return this.registry.vacate(reason, deadlineMs);
   }
 
   dispose(): Promise<void> {

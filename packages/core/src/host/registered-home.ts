@@ -1,25 +1,25 @@
 import type { ActivePlugin, Labels, SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
-import { releaseOwnership } from '../session/ownership.js';
+import { leaveNode, type Leaving } from '../session/leave-node.js';
+import { isUnderWay } from '../session/passivation.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
 import { isRunnable, isWaiting } from '../session/waiting.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
+import { FailurePause } from './failure-pause.js';
+import { giveBack } from './give-back.js';
+import { GraceTimer } from './grace-timer.js';
 import { HomeAgent } from './home-agent.js';
 import type { HomeGround } from './home-ground.js';
 import type { HostServices } from './host-services.js';
-import { openJournal, openSession } from './load-session.js';
+import { openSession } from './load-session.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
 import { releaseSessionTools } from './session-tools.js';
 import { VariableValues } from './variable-values.js';
-
-/** Milliseconds for which the runtime leaves a session alone that failed here: twice as many after each failure. */
-const PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * The place of one session in this process. The session itself is there while it is used, watched, or has something to
@@ -35,14 +35,14 @@ export class RegisteredHome implements SessionHome {
   /** The session leaving this node; it may be opened here again behind that. */
   private leaving: Promise<void> | undefined;
   private holds = 0;
-  private restTimer: NodeJS.Timeout | undefined;
+  private readonly resting = new GraceTimer();
   private lastLabels: Labels | undefined;
   /** Somebody has a handle of the session. */
   isAsked = false;
   /** The session is loaded because it had work, and goes when that is done. */
   private isKept = false;
-  /** The last failure of the session here, how many there were, and until when the runtime leaves it to others. */
-  private failed: { readonly error: PerdureError; readonly times: number; readonly until: number } | undefined;
+  /** For how long the runtime leaves the session to others because it failed here. */
+  private readonly pause = new FailurePause();
   private limits: SessionRetentionLimits;
 
   constructor(
@@ -139,7 +139,7 @@ export class RegisteredHome implements SessionHome {
    * be.
    */
   async keep(): Promise<void> {
-    if (this.failed !== undefined && performance.now() < this.failed.until) throw this.failed.error;
+    this.pause.check();
     await this.recall(async (loaded) => {
       await loaded.work.journal.refresh();
       await loaded.run({ insist: true });
@@ -155,6 +155,23 @@ export class RegisteredHome implements SessionHome {
     } finally {
       release();
     }
+  }
+
+  /** Whether a turn of the session is under way on this node. */
+  get isAtWork(): boolean {
+    const { loaded } = this;
+    return loaded?.isOwner === true && isUnderWay(loaded.work.journal.state);
+  }
+
+  /**
+   * Has the session leave this node at the end of its step, or at the deadline. What it was doing then; `undefined`
+   * when this node does not have it. Handles stay, and follow it to another node.
+   */
+  async vacate(reason: string, deadlineMs: number): Promise<Leaving | undefined> {
+    const loaded = await this.loading?.catch(() => undefined);
+    const outcome = loaded?.isOwner === true ? await leaveNode(loaded, reason, deadlineMs) : undefined;
+    await this.leaving;
+    return outcome;
   }
 
   /** Leaves memory now if the session is here for the runtime's own sake alone and has nothing left to do. */
@@ -209,21 +226,11 @@ export class RegisteredHome implements SessionHome {
   private drop(loaded: LoadedSession): void {
     const { failure: error } = loaded;
     if (error === undefined || this.loaded !== loaded || this.closing !== undefined) return;
-    const times = (this.failed?.times ?? 0) + 1;
-    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.min(times - 1, 16));
-    this.failed = { error, times, until: performance.now() + pause };
+    this.pause.begin(error);
     this.leave(loaded, async () => {
       await loaded.unload();
-      await this.giveBack(loaded);
+      await giveBack(this.ground.services, this.key, loaded.lost);
     });
-  }
-
-  /** What a failed session still has in the stream is given back from a journal that was read anew. */
-  private async giveBack({ lost }: LoadedSession): Promise<void> {
-    if (lost === undefined) return;
-    const { services } = this.ground;
-    const { journal } = await openJournal(services, this.key);
-    await releaseOwnership(journal, lost, services.env, 'passivated', true);
   }
 
   /** The session leaves this node, and the handle stays: its next use opens the session again. */
@@ -245,16 +252,8 @@ export class RegisteredHome implements SessionHome {
   private look(): void {
     const { services } = this.ground;
     if (!services.config.keepsSessions || services.projections === undefined) return;
-    if (this.rests() === undefined) {
-      clearTimeout(this.restTimer);
-      this.restTimer = undefined;
-      return;
-    }
-    this.restTimer ??= setTimeout(() => {
-      this.restTimer = undefined;
-      this.rest().catch((error: unknown) => this.report(error));
-    }, services.config.waitingGraceMs);
-    this.restTimer.unref();
+    if (this.rests() === undefined) this.resting.stop();
+    else this.resting.begin(services.config.waitingGraceMs, () => this.restNow());
   }
 
   private async rest(): Promise<void> {
@@ -290,11 +289,12 @@ export class RegisteredHome implements SessionHome {
   }
 
   private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
-    clearTimeout(this.restTimer);
+    this.resting.stop();
     await this.leaving;
     const loaded = await this.loading?.catch(() => undefined);
     await loaded?.close(this.ground.services.config.closeGraceMs, reason);
-    if (loaded !== undefined) await this.giveBack(loaded).catch((error: unknown) => this.report(error));
+    if (loaded !== undefined)
+      await giveBack(this.ground.services, this.key, loaded.lost).catch((error: unknown) => this.report(error));
     this.waiters.suspend(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
   }
 }

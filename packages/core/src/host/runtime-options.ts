@@ -1,4 +1,4 @@
-import type { HostEnv, Logger, PluginLike } from '@perdure/plugin-api';
+import type { HostEnv, Logger, Placement, PluginLike } from '@perdure/plugin-api';
 import { PerdureError } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { consoleLogger } from './console-logger.js';
@@ -28,6 +28,8 @@ export interface RuntimeOptions {
    * when absent; programs that end soon turn it off.
    */
   readonly keepsSessions?: boolean;
+  /** Which of the sessions that have work and no owner this node takes; all when absent. */
+  readonly placement?: Placement;
   /** Milliseconds in which a plugin must be set up, and as many in which it must be started; 30,000 when absent. */
   readonly pluginTimeoutMs?: number;
   /** Milliseconds in which a plugin must stop; 10,000 when absent. */
@@ -52,6 +54,7 @@ export interface RuntimeConfig {
   readonly closeGraceMs: number;
   readonly waitingGraceMs: number;
   readonly keepsSessions: boolean;
+  readonly placement: Placement;
   readonly pluginTimeoutMs: number;
   readonly pluginStopMs: number;
   readonly prices: Readonly<Record<string, ModelPrice>>;
@@ -62,6 +65,11 @@ const scalars = z.strictObject({
   closeGraceMs: z.int().min(0).max(3_600_000),
   waitingGraceMs: z.int().min(0).max(3_600_000),
   keepsSessions: z.boolean(),
+  placement: z.strictObject({
+    capacity: z.int().positive().exactOptional(),
+    preferenceMs: z.int().min(0).max(3_600_000).exactOptional(),
+    onRunnable: z.custom<NonNullable<Placement['onRunnable']>>(isFunction, 'it is a function').exactOptional(),
+  }),
   pluginTimeoutMs: z.int().min(1).max(3_600_000),
   pluginStopMs: z.int().min(1).max(3_600_000),
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })),
@@ -76,6 +84,7 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
     closeGraceMs: merged.closeGraceMs ?? 5_000,
     waitingGraceMs: merged.waitingGraceMs ?? 5_000,
     keepsSessions: merged.keepsSessions ?? true,
+    placement: merged.placement ?? {},
     pluginTimeoutMs: merged.pluginTimeoutMs ?? 30_000,
     pluginStopMs: merged.pluginStopMs ?? 10_000,
     prices: merged.prices ?? {},
@@ -97,6 +106,10 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
     secrets: merged.secrets ?? {},
     ...checked.data,
   };
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
 }
 
 function withoutUndefined(patch: RuntimeOptions = {}): RuntimeOptions {

@@ -1,6 +1,7 @@
 import { keyText, type SessionKey } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
 import type { Journal } from '../session/journal.js';
+import type { Leaving } from '../session/leave-node.js';
 import { DurableSession } from '../session/session.js';
 import type { SessionConfig } from './session-options.js';
 import { childHomes } from './child-homes.js';
@@ -27,6 +28,19 @@ export class SessionRegistry {
   /** The places of the sessions that are in memory, or on their way there. */
   get loaded(): readonly RegisteredHome[] {
     return Array.from(this.handles.values(), ({ home }) => home).filter((home) => home.isLoaded);
+  }
+
+  /** Sessions whose turns are under way in this process. */
+  get atWork(): number {
+    let count = 0;
+    for (const { home } of this.handles.values()) if (home.isAtWork) count += 1;
+    return count;
+  }
+
+  /** Has all sessions that this process has leave it; see `Runtime.drain`. */
+  async vacate(reason: string, deadlineMs: number): Promise<readonly Leaving[]> {
+    const outcomes = await Promise.all(this.loaded.map((home) => home.vacate(reason, deadlineMs)));
+    return outcomes.filter((outcome) => outcome !== undefined);
   }
 
   /** The handle of a session; the same one for the same id until it is closed. */

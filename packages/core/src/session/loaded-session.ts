@@ -118,7 +118,7 @@ export class LoadedSession {
       this.executor?.wake();
     } catch (error) {
       if (options.insist) throw error;
-      if (isPerdureError(error, 'PERDURE_SESSION_OWNED')) return;
+      if (isPerdureError(error, 'PERDURE_SESSION_OWNED') || isPerdureError(error, 'PERDURE_NODE_DRAINING')) return;
       if (isPerdureError(error) && error.entry.kind !== 'unavailable') throw error;
       // The work is in the stream; that it cannot be begun here is told by how it ends.
       this.fail(error);

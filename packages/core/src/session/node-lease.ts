@@ -8,6 +8,7 @@ import {
   type Logger,
   type NodePresence,
 } from '@perdure/plugin-api';
+import { readLifeSign, type LeaseFactType } from './life-sign.js';
 
 export interface LeaseOptions {
   /** Milliseconds without a renewal after which an observer counts the node as dead. */
@@ -25,6 +26,8 @@ interface Observation {
  * mark that the system takes away with the process. All times are of the monotonic clock; nobody compares wall clocks.
  */
 export class NodeLease {
+  /** Whether this node takes no more sessions. */
+  isDraining = false;
   private renewedAt: number | undefined;
   private head: ExpectedRevision | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -61,31 +64,50 @@ export class NodeLease {
     if (!this.isValid()) await this.renew();
   }
 
+  /** This node takes no more sessions. Those that it has go on until they are handed over. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
   /**
    * Whether another node counts as alive. A node whose mark is gone is dead at once; else it is alive until this
-   * process has watched its lease for one time to live without seeing it renewed.
+   * process has watched its lease for one time to live, as long as the lease itself says, without seeing it renewed.
    */
   async isAlive(node: string, incarnation: string): Promise<boolean> {
     // There is one process for a name. This one has it, so whatever ran under it before is gone.
     if (node === this.node) return false;
+    return this.observe(node, incarnation);
+  }
+
+  /** The same for whatever process runs under the name, this one too. A node that has never had a lease is dead. */
+  async isNodeAlive(node: string): Promise<boolean> {
+    return node === this.node || this.observe(node, undefined);
+  }
+
+  private async observe(node: string, incarnation: string | undefined): Promise<boolean> {
     if ((await this.presence?.isPresent(node)) === false) return false;
     const page = await this.store.read(leaseStream(node), { direction: 'backwards', limit: 1 });
     const last = page.facts[0];
+    const sign = last === undefined ? undefined : readLifeSign(last);
+    if (sign !== undefined && (sign.isReleased || (incarnation ?? sign.incarnation) !== sign.incarnation)) return false;
+    if (sign === undefined && incarnation === undefined) return false;
     const seen = `${page.head}:${last?.id ?? ''}`;
     const previous = this.observations.get(node);
-    if (last !== undefined && incarnationOf(last.payload) !== incarnation) return false;
     if (previous === undefined || previous.seen !== seen) {
       this.observations.set(node, { seen, since: performance.now() });
       return true;
     }
-    return performance.now() - previous.since < this.options.ttlMs;
+    return performance.now() - previous.since < (sign?.ttlMs ?? this.options.ttlMs);
   }
 
+  /** Gives the lease back, so that nobody has to watch it run out. */
   async release(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     await this.holding?.catch(() => undefined);
+    await this.renewing?.catch(() => undefined);
     this.holding = undefined;
+    if (this.renewedAt !== undefined) await this.append('LeaseReleased').catch((error: unknown) => this.warn(error));
     this.renewedAt = undefined;
     await this.releasePresence?.();
     this.releasePresence = undefined;
@@ -100,10 +122,7 @@ export class NodeLease {
   private schedule(): void {
     this.timer = setTimeout(() => {
       this.renew()
-        .catch((error: unknown) => {
-          // Not fatal: `isValid` turns false by itself and no effect starts until a renewal succeeds.
-          this.logger.log('warn', 'The lease of this node could not be renewed.', { reason: reasonOf(error) });
-        })
+        .catch((error: unknown) => this.warn(error))
         .finally(() => {
           if (this.timer !== undefined) this.schedule();
         });
@@ -113,18 +132,23 @@ export class NodeLease {
 
   /** One renewal at a time: two would race for the same revision. */
   private renew(): Promise<void> {
-    this.renewing ??= this.append().finally(() => {
+    this.renewing ??= this.append('LeaseRenewed').finally(() => {
       this.renewing = undefined;
     });
     return this.renewing;
   }
 
-  private async append(): Promise<void> {
+  /** Not fatal: `isValid` turns false by itself and no effect starts until a renewal succeeds. */
+  private warn(error: unknown): void {
+    this.logger.log('warn', 'The lease of this node could not be renewed.', { reason: reasonOf(error) });
+  }
+
+  private async append(type: LeaseFactType): Promise<void> {
     const stream = leaseStream(this.node);
     this.head ??= (await this.store.read(stream, { direction: 'backwards', limit: 1 })).head;
     const startedAt = performance.now();
     const payload = JSON.stringify({ incarnation: this.incarnation, ttlMs: this.options.ttlMs });
-    const fact = { id: randomUUID(), type: 'LeaseRenewed', payload, metadata: '{}' };
+    const fact = { id: randomUUID(), type, payload, metadata: '{}' };
     const outcome = await this.store.append(stream, [fact], { expected: this.head });
     if (outcome.status !== 'stored') {
       this.head = undefined;
@@ -136,8 +160,4 @@ export class NodeLease {
       if (!isPerdureError(error, 'PERDURE_STORE_CLOSED')) throw error;
     });
   }
-}
-
-function incarnationOf(payload: string): unknown {
-  return (JSON.parse(payload) as { readonly incarnation?: unknown }).incarnation;
 }

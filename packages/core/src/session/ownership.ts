@@ -14,7 +14,8 @@ export interface Ownership {
 
 /**
  * Takes a session for this node, or finds that this node has it. Throws PERDURE_SESSION_OWNED while another node that
- * lives has it, unless `takeOver`, PERDURE_FACT_NEWER when this build must not run it, and PERDURE_SESSION_ARCHIVED.
+ * lives has it, unless `takeOver`, PERDURE_FACT_NEWER when this build must not run it, PERDURE_SESSION_ARCHIVED, and
+ * PERDURE_NODE_DRAINING when this node takes no more sessions.
  */
 export async function takeOwnership(
   journal: Journal,
@@ -40,6 +41,7 @@ export async function takeOwnership(
     if (alive && (lost || !options.takeOver)) {
       throw new PerdureError('PERDURE_SESSION_OWNED', { session: journal.key.id, node: owner.node });
     }
+    if (lease.isDraining) throw new PerdureError('PERDURE_NODE_DRAINING', { node: lease.node });
     await lease.hold();
     const reason = epoch === 0 ? 'first' : free ? 'released' : alive ? 'take-over' : 'owner-dead';
     const taken = await journal.commit((batch) => {

@@ -1,6 +1,13 @@
 import type { Journal } from './journal.js';
-import { activeRun, currentTurn } from './session-state.js';
+import { activeRun, currentTurn, type SessionState } from './session-state.js';
 import { isWaiting } from './waiting.js';
+
+/** Whether the owner has a run in its hands. What waits for a person has nothing under way that could end. */
+export function isUnderWay(state: SessionState): boolean {
+  const turn = currentTurn(state);
+  const run = turn && activeRun(turn);
+  return run?.epoch === state.ownership.epoch && !isWaiting(state);
+}
 
 /**
  * Sees to it that a session leaves this node when someone asked for it. `due` resolves when no run of this node is left
@@ -26,12 +33,9 @@ export class Passivation {
 
   private look(): void {
     const { state } = this.journal;
-    const { passivation, epoch } = state.ownership;
+    const { passivation } = state.ownership;
     if (passivation === undefined || !this.isOwner()) return;
-    const turn = currentTurn(state);
-    const run = turn && activeRun(turn);
-    // What waits for a person has nothing under way that could end.
-    if (run?.epoch !== epoch || isWaiting(state)) return this.resolve();
+    if (!isUnderWay(state)) return this.resolve();
     const { deadlineMs } = passivation;
     if (deadlineMs === undefined) return;
     // A deadline is a time of the world; the session's own clock may stand still.

@@ -67,6 +67,8 @@ export const errorTable = {
   ),
   PERDURE_SESSION_OWNED: conflict('The session "{session}" is owned by the live node "{node}".', true),
   PERDURE_SESSION_FENCED: conflict('This node lost the session "{session}" to epoch {epoch}.'),
+  PERDURE_NODE_DRAINING: unavailable('The node "{node}" is drained and takes no more sessions; ask another one.', true),
+  PERDURE_NODE_NOT_FOUND: caller('There is no live node "{node}".', 404),
   PERDURE_NODE_RUNNING: conflict('The node "{node}" runs in another process.', true),
   PERDURE_FACT_NEWER: refused(
     'The session "{session}" holds a fact that this build does not know: {type} at revision {revision}.',

@@ -5,6 +5,7 @@ import type { LanguageModel } from '../ports/model.js';
 import type { Tools } from '../ports/tool.js';
 import type { PluginLike } from '../plugin.js';
 import type { FileOptions } from './attachment.js';
+import type { DrainOptions, DrainReport } from './placement.js';
 import type { SessionRetentionLimits } from './run.js';
 import type { Session } from './session.js';
 import type { Sessions } from './sessions.js';
@@ -178,5 +179,11 @@ export interface Runtime {
   readonly agents: AgentRegistry;
   /** What is loaded, for people. */
   plugins(): readonly { readonly name: string; readonly version: string; readonly status: string }[];
+  /**
+   * Gives all sessions of this node to others. From here on it takes none: prompts that are given to it are accepted,
+   * and another node answers them; host calls are PERDURE_NODE_DRAINING. Resolves when no session is left. Handles stay
+   * and follow their sessions. There is no way back but another process.
+   */
+  drain(options?: DrainOptions): Promise<DrainReport>;
   dispose(): Promise<void>;
 }

@@ -1,48 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyText, sessionKeyOf, type SessionKey } from '@perdure/events';
-import { isPerdureError, reasonOf, type ProjectionStore } from '@perdure/plugin-api';
+import { reasonOf, type ProjectionStore } from '@perdure/plugin-api';
+import type { HostServices } from '../host/host-services.js';
+import type { RegisteredHome } from '../host/registered-home.js';
 import { ProjectionRunner } from '../project/projection-runner.js';
 import { runnable, type RunnableRow } from '../project/runnable.js';
-import { expireDue } from '../session/interactions.js';
-import type { RuntimeAgent } from './agent.js';
+import { REACTION_MS } from './back-off.js';
+import { Deadlines } from './deadlines.js';
 import { ErasureKeeper } from './erasure-keeper.js';
-import type { HostServices } from './host-services.js';
-import { openJournal } from './load-session.js';
-import type { RegisteredHome } from './registered-home.js';
+import type { KeeperGround } from './keeper-ground.js';
+import { Orphans } from './orphans.js';
+import { PlacementDesk } from './placement-desk.js';
 
-/**
- * Milliseconds that a change is left to the process that made it. Whoever answers goes on with the session itself when
- * it can; only then is it anybody's.
- */
-const REACTION_MS = 250;
 /** The longest time that a timer can be set for. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 /** Milliseconds before the store is followed again when that broke off. */
 const RETRY_MS = 1_000;
-/** The longest time, in milliseconds, between two tries with a session that cannot be looked after. */
-const LONGEST_RETRY_MS = 30_000;
-/** What another try from here cannot change: another node has it, or it lacks a part or a build here. */
-const OTHERS = ['PERDURE_SESSION_OWNED', 'PERDURE_NOT_SUPPLIED', 'PERDURE_FACT_NEWER'] as const;
-
-/** A session with open work that this process does not run. */
-interface Orphan {
-  readonly key: SessionKey;
-  readonly agent: string;
-  readonly owner: RunnableRow['owner'];
-  /** When somebody may take it, on the monotonic clock. */
-  readonly at: number;
-  /** How often it could not be taken since its row changed. */
-  readonly tries: number;
-}
-
-interface Deadline {
-  readonly key: SessionKey;
-  readonly agent: string | null;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  /** How often it could not be answered since its row changed. */
-  readonly tries: number;
-}
 
 /**
  * Looks after the sessions that no process has in memory, one for a runtime. It follows what happens in all sessions,
@@ -53,12 +26,12 @@ interface Deadline {
 export class SessionKeeper {
   private readonly runner: ProjectionRunner<RunnableRow>;
   private readonly ending = new AbortController();
+  private readonly deadlines: Deadlines;
+  private readonly orphans: Orphans;
+  private readonly erasures: ErasureKeeper;
   /** Sessions of which something was stored, and when that was seen. */
   private touched = new Map<string, number>();
   private isAllTouched = false;
-  private readonly deadlines = new Map<string, Deadline>();
-  private readonly orphans = new Map<string, Orphan>();
-  private readonly erasures: ErasureKeeper;
   private timer: NodeJS.Timeout | undefined;
   private wakeAt = Number.POSITIVE_INFINITY;
   private working: Promise<void> | undefined;
@@ -67,11 +40,21 @@ export class SessionKeeper {
   constructor(
     private readonly services: HostServices,
     projections: ProjectionStore,
-    private readonly agent: (id: string) => RuntimeAgent | undefined,
+    private readonly agents: KeeperGround['agents'],
   ) {
-    const { store, facts, logger } = services;
+    const { store, facts, logger, config } = services;
     this.runner = new ProjectionRunner(runnable, store, projections, facts, logger);
-    this.erasures = new ErasureKeeper(agent, (...about) => this.report(...about));
+    this.erasures = new ErasureKeeper(agents, (...about) => this.report(...about));
+    const ground: KeeperGround = {
+      services,
+      agents,
+      wakeIn: (ms) => this.wakeIn(ms),
+      signal: this.ending.signal,
+      report: (message, error, data) => this.report(message, error, data),
+    };
+    const orphans = new Orphans(ground, new PlacementDesk(ground, config.placement));
+    this.orphans = orphans;
+    this.deadlines = new Deadlines(ground, (key, agent) => orphans.take(key, agent));
   }
 
   /** Begins, or looks at all sessions again because there is another agent. */
@@ -128,8 +111,8 @@ export class SessionKeeper {
   private async work(): Promise<void> {
     try {
       await this.look();
-      await this.expireDue();
-      await this.takeOrphans();
+      await this.deadlines.answerDue();
+      await this.orphans.takeThose();
       const isOver = async (text: string): Promise<boolean> => !(await this.runner.readKeys([text])).has(text);
       const next = this.erasures.work(this.ending.signal, isOver);
       if (next !== undefined) this.wakeIn(next);
@@ -160,15 +143,13 @@ export class SessionKeeper {
     const key: SessionKey = row.tenant === null ? { id: row.session } : { tenant: row.tenant, id: row.session };
     const isThis = (other: typeof leftBy): boolean => other?.node === node && other.incarnation === incarnation;
     const isHere = isThis(owner);
-    this.deadlines.delete(text);
-    this.orphans.delete(text);
+    this.deadlines.forget(text);
+    this.orphans.forget(text);
     this.erasures.note(text, key, row);
     // An owner answers for its own; another process is needed when that does not.
     const patience = owner === null ? 0 : REACTION_MS;
-    if (nextDeadline !== null && !isHere) {
-      this.deadlines.set(text, { key, agent, at: nextDeadline + patience, tries: 0 });
-    }
-    const here = agent === null ? undefined : this.agent(agent);
+    if (nextDeadline !== null && !isHere) this.deadlines.set(text, { key, agent, at: nextDeadline + patience });
+    const here = agent === null ? undefined : this.agents.get(agent);
     if (agent === null || here === undefined) return;
     const home = here.home(key);
     // Loading it answers them.
@@ -176,82 +157,7 @@ export class SessionKeeper {
     const isOpen = openTurns.length > 0 || changes.length > 0;
     const needsSomeone = runnableSince !== null || owner !== null;
     if (!isOpen || !needsSomeone || isHere || isThis(leftBy)) return;
-    this.orphans.set(text, { key, agent, owner, at: since + REACTION_MS, tries: 0 });
-  }
-
-  /** Answers what is due, as anyone may, and goes on with it. A session that cannot be read holds up no other. */
-  private async expireDue(): Promise<void> {
-    const { clock } = this.services.env;
-    for (const [text, deadline] of this.deadlines) {
-      const wait = deadline.at - clock.now();
-      if (wait > 0) {
-        this.wakeIn(wait);
-        continue;
-      }
-      if (this.ending.signal.aborted) return;
-      try {
-        await this.expire(deadline);
-        this.deadlines.delete(text);
-      } catch (error) {
-        const { key, tries } = deadline;
-        if (tries === 0) this.report('A request could not be answered at its expiry.', error, { session: key.id });
-        const pause = backOff(tries);
-        this.deadlines.set(text, { ...deadline, at: clock.now() + pause, tries: tries + 1 });
-        this.wakeIn(pause);
-      }
-    }
-  }
-
-  private async expire({ key, agent }: Deadline): Promise<void> {
-    const { journal } = await openJournal(this.services, key);
-    const { clock } = this.services.env;
-    const hasExpired = await journal.commit((batch) => expireDue(batch, clock.now()), 'input');
-    // Its row changed with that: where this fails, the session is an orphan.
-    if (hasExpired && agent !== null) await this.take(key, agent, 0);
-  }
-
-  private async takeOrphans(): Promise<void> {
-    for (const [text, orphan] of this.orphans) {
-      const wait = orphan.at - performance.now();
-      if (wait > 0) {
-        this.wakeIn(wait);
-        continue;
-      }
-      if (this.ending.signal.aborted) return;
-      if (await this.isOwnerAlive(orphan)) {
-        this.wakeIn(this.services.config.leaseTtlMs / 2);
-        continue;
-      }
-      const { key, agent, tries } = orphan;
-      if (await this.take(key, agent, tries)) {
-        this.orphans.delete(text);
-        continue;
-      }
-      const pause = backOff(tries);
-      this.orphans.set(text, { ...orphan, at: performance.now() + pause, tries: tries + 1 });
-      this.wakeIn(pause);
-    }
-  }
-
-  private async isOwnerAlive({ owner }: Orphan): Promise<boolean> {
-    return owner !== null && (await this.services.lease.isAlive(owner.node, owner.incarnation));
-  }
-
-  /**
-   * Has the agent go on with a session. One that another process takes first, or that lacks a part here, is left.
-   * `false` when another try is worth while.
-   */
-  private async take(key: SessionKey, agent: string, tries: number): Promise<boolean> {
-    try {
-      await this.agent(agent)?.keep(key);
-      return true;
-    } catch (error) {
-      if (isPerdureError(error, 'PERDURE_SESSION_OWNED')) return true;
-      // A handle of it is being closed here: behind that it can be taken.
-      if (isPerdureError(error, 'PERDURE_SESSION_CLOSED')) return false;
-      if (tries === 0) this.report('A session with work to do is left to others.', error, { session: key.id });
-      return isPerdureError(error) && OTHERS.some((code) => code === error.code);
-    }
+    this.orphans.set(text, { key, agent, owner, leftBy, since });
   }
 
   private wakeHome(home: RegisteredHome): void {
@@ -266,9 +172,4 @@ export class SessionKeeper {
     if (this.ending.signal.aborted) return;
     this.services.logger.log('warn', message, { ...data, reason: reasonOf(error) });
   }
-}
-
-/** Milliseconds until the next try behind so many that failed. */
-function backOff(tries: number): number {
-  return Math.min(LONGEST_RETRY_MS, REACTION_MS * 2 ** Math.min(tries, 16));
 }

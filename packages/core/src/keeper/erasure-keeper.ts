@@ -1,8 +1,8 @@
 import type { SessionKey } from '@perdure/events';
 import { isPerdureError } from '@perdure/plugin-api';
+import type { EraseRequest } from '../host/erase-session.js';
 import type { RunnableRow } from '../project/runnable.js';
-import type { RuntimeAgent } from './agent.js';
-import type { EraseRequest } from './erase-session.js';
+import type { KeeperGround } from './keeper-ground.js';
 
 /** Milliseconds that an erasure is left to whoever asked for it. Should that one be at it longer, both end it. */
 const PATIENCE_MS = 1_000;
@@ -25,13 +25,13 @@ export class ErasureKeeper {
   private round: Promise<void> | undefined;
 
   constructor(
-    private readonly agent: (id: string) => RuntimeAgent | undefined,
+    private readonly agents: KeeperGround['agents'],
     private readonly report: (message: string, error: unknown, data: Readonly<Record<string, string>>) => void,
   ) {}
 
   /** Takes in how a session stands. */
   note(text: string, key: SessionKey, { agent, erasing }: Pick<RunnableRow, 'agent' | 'erasing'>): void {
-    if (erasing === null || agent === null || this.agent(agent) === undefined) {
+    if (erasing === null || agent === null || this.agents.get(agent) === undefined) {
       this.erasures.delete(text);
     } else if (!this.erasures.has(text)) {
       const request = { cascade: erasing.cascade, reason: erasing.reason ?? undefined };
@@ -74,7 +74,7 @@ export class ErasureKeeper {
   private async finish({ key, agent, request, tries }: Erasure, isOver: () => Promise<boolean>): Promise<boolean> {
     try {
       if (await isOver()) return true;
-      await this.agent(agent)?.finishErasure(key, request);
+      await this.agents.get(agent)?.finishErasure(key, request);
       return true;
     } catch (error) {
       if (tries === 0) this.report('A session could not be erased.', error, { session: key.id });
