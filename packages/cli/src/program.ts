@@ -4,6 +4,7 @@ import { addControlCommands } from './commands/add-control-commands.js';
 import { addDoctorCommand, addPluginsCommands } from './commands/add-upkeep-commands.js';
 import { addLineageCommands } from './commands/add-lineage-commands.js';
 import { addMcpCommands } from './commands/add-mcp-commands.js';
+import { addNodeCommands } from './commands/add-node-commands.js';
 import { addSessionsCommands } from './commands/add-sessions-commands.js';
 import { addTurnCommands } from './commands/add-turn-commands.js';
 import { exitCodeHelp } from './exit-code.js';
@@ -30,6 +31,7 @@ export function createProgram(context: CliContext, finish: Finish): Command {
   addTurnCommands(program, context, finish);
   addControlCommands(program, context, finish);
   addLineageCommands(addSessionsCommands(program, context, finish), context, finish);
+  addNodeCommands(program, context, finish);
   addMcpCommands(program, context, finish);
   addPluginsCommands(program, context, finish);
   addDoctorCommand(program, context, finish);

@@ -17,12 +17,13 @@ import {
   type DrainOptions,
   type DrainReport,
   type ListOptions,
+  type NodeInfo,
   type Runtime,
   type SearchOptions,
   type SearchPage,
   type SessionPage,
 } from '@perdure/plugin-api';
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import { ByteCache } from './files/byte-cache.js';
 import { RuntimeAgent } from './host/agent.js';
 import { activePlugin } from './host/agent-plugins.js';
@@ -35,6 +36,9 @@ import { orderPlugins } from './host/order-plugins.js';
 import { PluginSet } from './host/plugin-set.js';
 import { RunIds } from './host/run-ids.js';
 import { resolveRuntimeOptions, type RuntimeConfig, type RuntimeOptions } from './host/runtime-options.js';
+import { DrainListener } from './nodes/drain-listener.js';
+import { requestDrain } from './nodes/drain-request.js';
+import { listNodes, sessionsOf } from './nodes/list-nodes.js';
 import { checkDrainOptions, drainNode } from './nodes/drain-node.js';
 import { SessionKeeper } from './keeper/session-keeper.js';
 import { WaitCount } from './host/wait-count.js';
@@ -119,6 +123,9 @@ function resolveServices(
 export class PerdureRuntime implements Runtime {
   private disposing: Promise<void> | undefined;
   private keeper: SessionKeeper | undefined;
+  private listener: DrainListener | undefined;
+  readonly drained: Promise<DrainReport>;
+  private tellDrained: (report: DrainReport) => void = () => undefined;
 
   constructor(
     /** What the runtime is made of, for tools that read the store themselves. */
@@ -126,7 +133,9 @@ export class PerdureRuntime implements Runtime {
     private readonly set: PluginSet,
     private readonly live: Map<string, RuntimeAgent>,
     readonly agents: AgentRegistry,
-  ) {}
+  ) {
+    this.drained = new Promise((resolve) => (this.tellDrained = resolve));
+  }
 
   agent(options: AgentOptions): RuntimeAgent {
     if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
@@ -155,9 +164,30 @@ export class PerdureRuntime implements Runtime {
     return this.set.status();
   }
 
-  drain(options: DrainOptions = {}): Promise<DrainReport> {
+  async drain(options: DrainOptions = {}): Promise<DrainReport> {
     if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
-    return drainNode(this.services.lease, this.live, checkDrainOptions(options));
+    const report = await drainNode(this.services.lease, this.live, checkDrainOptions(options));
+    this.tellDrained(report);
+    return report;
+  }
+
+  join(): Promise<void> {
+    return this.services.lease.hold();
+  }
+
+  /** The nodes of the store, for operators; it may take as long as a lease lives. */
+  nodes(): Promise<readonly NodeInfo[]> {
+    return listNodes(this.services);
+  }
+
+  /** How many sessions a node has. */
+  sessionsOf(node: string): Promise<number> {
+    return sessionsOf(this.services, node);
+  }
+
+  /** Asks a node to drain, wherever it runs. Throws PERDURE_NODE_NOT_FOUND. */
+  requestDrain(node: string, options: DrainOptions = {}): Promise<void> {
+    return requestDrain(this.services.store, node, checkDrainOptions(options));
   }
 
   /** Safe to repeat. Transports that the host opened stay open. */
@@ -172,9 +202,22 @@ export class PerdureRuntime implements Runtime {
     if (!config.keepsSessions || projections === undefined) return;
     this.keeper ??= new SessionKeeper(this.services, projections, this.live);
     this.keeper.start();
+    this.listener ??= this.listen();
+  }
+
+  private listen(): DrainListener {
+    const listener = new DrainListener(this.services);
+    void listener.asked.then(async (options) => {
+      const { logger } = this.services;
+      await this.drain(options).catch((error: unknown) => {
+        logger.log('error', 'This node could not be drained as it was asked to.', { reason: reasonOf(error) });
+      });
+    });
+    return listener;
   }
 
   private async end(): Promise<void> {
+    await this.listener?.stop();
     await this.keeper?.stop();
     await Promise.all(Array.from(this.live.values(), (agent) => agent.dispose()));
     await this.services.lease.release();

@@ -59,6 +59,8 @@ export {
   draftStream,
   keyText,
   leaseStream,
+  nodeOfLease,
+  nodeStream,
   sessionKeyOf,
   sessionStream,
   streamCategory,

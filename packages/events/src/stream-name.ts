@@ -8,7 +8,7 @@ export interface SessionKey {
   readonly id: string;
 }
 
-export type StreamCategory = 'session' | 'draft' | 'lease' | 'budget' | 'artifact';
+export type StreamCategory = 'session' | 'draft' | 'lease' | 'node' | 'budget' | 'artifact';
 
 const NO_TENANT = '_';
 
@@ -22,6 +22,16 @@ export function draftStream(key: SessionKey): string {
 
 export function leaseStream(node: string): string {
   return `lease-${escapeSegment(node)}`;
+}
+
+/** What a node is asked to do, by operators. */
+export function nodeStream(node: string): string {
+  return `node-${escapeSegment(node)}`;
+}
+
+/** The node of a lease stream, or `undefined` for a stream of another kind. */
+export function nodeOfLease(stream: string): string | undefined {
+  return stream.startsWith('lease-') ? unescapeSegment(stream.slice('lease-'.length)) : undefined;
 }
 
 /** Where the budget of a tree of sessions is kept, by the key of the session at its top. */

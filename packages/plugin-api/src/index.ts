@@ -200,6 +200,7 @@ export type { MessagePage, MessagesOptions, SessionInfo, SessionView } from './s
 export type {
   DrainOptions,
   DrainReport,
+  NodeInfo,
   Placement,
   PlacementAnswer,
   RunnableSession,

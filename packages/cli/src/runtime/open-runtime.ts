@@ -32,13 +32,15 @@ export interface RuntimeAdditions {
   readonly plugins?: readonly PluginLike[];
   /** Absent where a plugin of the configuration decides about it. */
   readonly approvals?: RuntimeOptions['approvals'];
+  /** Of a process that is a node: its name, and which sessions it takes. Other commands look after none. */
+  readonly node?: { readonly name?: string; readonly placement: NonNullable<RuntimeOptions['placement']> };
 }
 
 /** A runtime to run agents with: everything that is configured, and what the command adds. */
 export async function openRuntime(
   settings: Settings,
   logger: ScreenLogger,
-  { plugins: added = [], approvals }: RuntimeAdditions = {},
+  { plugins: added = [], approvals, node }: RuntimeAdditions = {},
 ): Promise<PerdureRuntime> {
   const { permissions, storePath, pluginRoot, plugins, config } = settings;
   // A budget that was set in one process is kept by all; a configuration may bring it with prices.
@@ -56,7 +58,9 @@ export async function openRuntime(
     pluginRoot,
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.
-    keepsSessions: false,
+    keepsSessions: node !== undefined,
+    ...(node === undefined ? {} : { placement: node.placement }),
+    ...(node?.name === undefined ? {} : { env: { nodeId: node.name } }),
     ...(config.secrets === undefined ? {} : { secrets: config.secrets }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(storePath === undefined ? {} : { storePath }),

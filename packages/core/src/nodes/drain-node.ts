@@ -7,7 +7,7 @@ const shape = z.strictObject({
   graceMs: z.int().min(0).max(86_400_000).default(30_000),
   reason: z.string().min(1).max(1_000).default('the node is drained'),
 });
-type CheckedDrain = z.output<typeof shape>;
+export type CheckedDrain = z.output<typeof shape>;
 
 /** Throws PERDURE_INPUT_INVALID naming the field. */
 export function checkDrainOptions(options: DrainOptions): CheckedDrain {

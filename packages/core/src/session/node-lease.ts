@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { leaseStream } from '@perdure/events';
 import {
   isPerdureError,
@@ -9,6 +10,9 @@ import {
   type NodePresence,
 } from '@perdure/plugin-api';
 import { readLifeSign, type LeaseFactType } from './life-sign.js';
+
+/** Milliseconds between two looks at a lease that is watched. */
+const WATCH_MS = 100;
 
 export interface LeaseOptions {
   /** Milliseconds without a renewal after which an observer counts the node as dead. */
@@ -82,6 +86,24 @@ export class NodeLease {
   /** The same for whatever process runs under the name, this one too. A node that has never had a lease is dead. */
   async isNodeAlive(node: string): Promise<boolean> {
     return node === this.node || this.observe(node, undefined);
+  }
+
+  /**
+   * Watches the lease of a node until it is renewed, or for its whole time to live. Whether it lives; a node with a mark
+   * of the system is not watched.
+   */
+  async confirm(node: string, signal?: AbortSignal): Promise<boolean> {
+    if (node === this.node) return true;
+    const mark = await this.presence?.isPresent(node);
+    if (mark !== undefined) return mark;
+    this.observations.delete(node);
+    if (!(await this.observe(node, undefined))) return false;
+    const first = this.observations.get(node)?.seen;
+    for (;;) {
+      await delay(WATCH_MS, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+      if (!(await this.observe(node, undefined))) return false;
+      if (this.observations.get(node)?.seen !== first) return true;
+    }
   }
 
   private async observe(node: string, incarnation: string | undefined): Promise<boolean> {

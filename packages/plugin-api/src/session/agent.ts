@@ -185,5 +185,12 @@ export interface Runtime {
    * and follow their sessions. There is no way back but another process.
    */
   drain(options?: DrainOptions): Promise<DrainReport>;
+  /**
+   * Resolves when this node was drained: by `drain`, or by an operator who asked for it through the store, which a node
+   * hears from the moment at which it has an agent.
+   */
+  readonly drained: Promise<DrainReport>;
+  /** Shows this node to others also while it has no session, so that sessions can be left to it by its name. */
+  join(): Promise<void>;
   dispose(): Promise<void>;
 }

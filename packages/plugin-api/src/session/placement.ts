@@ -34,6 +34,18 @@ export interface RunnableSession {
  */
 export type PlacementAnswer = 'take' | 'leave' | { readonly preferredNode: string };
 
+/** A node as its lease shows it. */
+export interface NodeInfo {
+  readonly node: string;
+  /** The process that runs or ran under the name. */
+  readonly incarnation: string;
+  readonly isAlive: boolean;
+  /** Milliseconds without a renewal after which it counts as dead. */
+  readonly ttlMs: number;
+  /** Sessions that it owns. Those of a dead node are taken by others. */
+  readonly sessions: number;
+}
+
 /** What became of the sessions of a node that was drained. */
 export interface DrainReport {
   /** Sessions that were in the middle of a turn and left at the end of a step. */
