@@ -110,7 +110,7 @@ test('a drained node refuses work of the host, and a wrong option is named', asy
   const a = await node(store, 'a', new ScriptedModel([{ text: 'hello' }]));
   const session = await a.agent.sessions.create({ sessionId: 's' });
   await session.send('one');
-  expect(() => a.runtime.drain({ graceMs: -1 })).toThrow(/graceMs/);
+  await expect(a.runtime.drain({ graceMs: -1 })).rejects.toThrow(/graceMs/);
   expect(await a.runtime.drain()).toEqual({ handedOver: 0, cut: 0, idle: 1 });
   expect(await a.runtime.drain()).toEqual({ handedOver: 0, cut: 0, idle: 0 });
   await expect(session.tool('lookup', { key: 'a' })).rejects.toSatisfy((error) =>

@@ -89,8 +89,8 @@ export class NodeLease {
   }
 
   /**
-   * Watches the lease of a node until it is renewed, or for its whole time to live. Whether it lives; a node with a mark
-   * of the system is not watched.
+   * Watches the lease of a node until it is renewed, or for its whole time to live. Whether it lives; where the system
+   * keeps a mark of the node, that tells it at once.
    */
   async confirm(node: string, signal?: AbortSignal): Promise<boolean> {
     if (node === this.node) return true;
