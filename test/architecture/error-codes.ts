@@ -5,7 +5,13 @@ const TABLE = 'packages/plugin-api/src/errors/table.ts';
 const CODE = /\bPERDURE_[A-Z][A-Z0-9_]*/g;
 
 /** Variables of the environment, which are named alike. */
-const VARIABLES = new Set(['PERDURE_API_KEY', 'PERDURE_CALL_ID', 'PERDURE_DEBUG']);
+const VARIABLES = new Set([
+  'PERDURE_API_KEY',
+  'PERDURE_CALL_ID',
+  'PERDURE_DEBUG',
+  'PERDURE_KILLS',
+  'PERDURE_POSTGRES_URL',
+]);
 
 /** Codes of the table that no shipped source uses. */
 export function unusedCodes(files: readonly WorkspaceFile[]): readonly string[] {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import { createRuntime } from '@perdure/core';
 import {
@@ -11,8 +10,8 @@ import {
   type TurnResult,
 } from '@perdure/plugin-api';
 import { policyBudget } from '@perdure/policy-budget';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { ScriptedModel } from '@perdure/testing';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
 export interface BudgetNodeOrder {
@@ -43,11 +42,11 @@ export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrde
     config: z.object({}),
     provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
     setup: async ({ provide }) => {
-      const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
+      const opened = await openTestStores(folder);
       provide(EVENT_STORE, opened.events);
       provide(ARTIFACT_STORE, opened.artifacts);
       provide(PROJECTION_STORE, opened.projections);
-      provide(NODE_PRESENCE, opened.presence);
+      if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
       provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
       return { stop: () => opened.close() };
     },

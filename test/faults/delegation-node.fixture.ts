@@ -11,9 +11,9 @@ import {
   type EventStore,
   type ToolContext,
 } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { ScriptedModel, type Script } from '@perdure/testing';
 import { toolsDelegate } from '@perdure/tools-delegate';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 /** Three levels: the root hands on to `width` sessions, each of which hands on to one that works. */
 export interface TreeOrder {
@@ -37,10 +37,10 @@ export async function treeNode({ folder, node, width, quick = width / 2, halt }:
     config: z.object({}),
     provides: [EVENT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
     setup: async ({ provide }) => {
-      const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
+      const opened = await openTestStores(folder);
       provide(EVENT_STORE, halt === undefined ? opened.events : halting(opened.events, halt, folder));
       provide(PROJECTION_STORE, opened.projections);
-      provide(NODE_PRESENCE, opened.presence);
+      if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
       provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
       return { stop: () => opened.close() };
     },

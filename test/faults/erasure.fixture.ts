@@ -10,8 +10,8 @@ import {
   PROJECTION_STORE,
   type EventStore,
 } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { ScriptedModel } from '@perdure/testing';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 export interface EraseOrder {
   readonly folder: string;
@@ -44,11 +44,11 @@ export async function erasingNode({ folder, dieAt = Number.POSITIVE_INFINITY }: 
     config: z.object({}),
     provides: [EVENT_STORE, PROJECTION_STORE, ARTIFACT_STORE, NODE_PRESENCE],
     setup: async ({ provide }) => {
-      const opened = await openSqliteStores({ path: join(folder, 'perdure.db') });
+      const opened = await openTestStores(folder);
       provide(EVENT_STORE, dying(opened.events));
       provide(PROJECTION_STORE, opened.projections);
       provide(ARTIFACT_STORE, opened.artifacts);
-      provide(NODE_PRESENCE, opened.presence);
+      if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
       return { stop: () => opened.close() };
     },
   });

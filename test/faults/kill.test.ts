@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifySession } from '@perdure/core';
 import { coreTypes, type PayloadOf, type RecordedFact } from '@perdure/events';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { startModelServer, type KillPoint, type ModelServer } from '@perdure/testing';
+import { openTestStores } from '../fixtures/test-stores.js';
 import { bundle } from '../fixtures/bundle.js';
 import { scenarios, type Scenario } from './scenario.js';
 
@@ -60,7 +60,7 @@ async function streamsOf(
   folder: string,
   others: readonly string[] = [],
 ): Promise<readonly (readonly RecordedFact[])[]> {
-  const stores = await openSqliteStores({ path: join(folder, 'perdure.db') });
+  const stores = await openTestStores(folder);
   try {
     const streams: (readonly RecordedFact[])[] = [];
     const ids = ['s', ...others];

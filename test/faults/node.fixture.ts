@@ -11,8 +11,8 @@ import {
   PROJECTION_STORE,
 } from '@perdure/plugin-api';
 import type { EventStore, Session, Tools } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { ScriptedModel } from '@perdure/testing';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
 export interface NodeOrder {
@@ -55,11 +55,11 @@ export async function startNode(order: NodeOrder) {
     config: z.object({}),
     provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, NODE_PRESENCE, PERMISSION],
     setup: async ({ provide }) => {
-      const opened = await openSqliteStores({ path: join(order.folder, 'perdure.db') });
+      const opened = await openTestStores(order.folder);
       provide(EVENT_STORE, order.freezeAfterStart === true ? freezing(opened.events) : opened.events);
       provide(ARTIFACT_STORE, opened.artifacts);
       provide(PROJECTION_STORE, opened.projections);
-      provide(NODE_PRESENCE, opened.presence);
+      if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
       provide(PERMISSION, { id: 'all', digest: 'all', decide: () => ({ decision: 'allow' }) });
       return { stop: () => opened.close() };
     },

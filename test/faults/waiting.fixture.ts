@@ -15,8 +15,8 @@ import {
   type Logger,
   type Tools,
 } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { ScriptedModel, type Script } from '@perdure/testing';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 /** How a node is set up whose agent asks before each call of its tool. */
 export interface WaitingNode {
@@ -63,12 +63,12 @@ export async function startWaitingNode(order: WaitingNode) {
     config: z.object({}),
     provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE, PERMISSION, APPROVAL],
     setup: async ({ provide }) => {
-      const opened = await openSqliteStores({ path: join(order.folder, 'perdure.db') });
+      const opened = await openTestStores(order.folder);
       provide(EVENT_STORE, order.around?.(opened.events) ?? opened.events);
       provide(ARTIFACT_STORE, opened.artifacts);
       provide(PROJECTION_STORE, opened.projections);
       provide(SNAPSHOT_STORE, opened.snapshots);
-      provide(NODE_PRESENCE, opened.presence);
+      if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
       provide(PERMISSION, { id: 'asking', digest: 'asking', decide: () => ({ decision: 'ask' }) });
       const expiry = order.expiresInMs === undefined ? {} : { expiresInMs: order.expiresInMs };
       provide(APPROVAL, { id: 'people', digest: 'people', mode: 'ask', ...expiry });

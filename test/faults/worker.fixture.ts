@@ -12,7 +12,6 @@ import {
   PROJECTION_STORE,
   SNAPSHOT_STORE,
 } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import {
   killAt,
   killingEventStore,
@@ -22,6 +21,7 @@ import {
   type KillPoint,
 } from '@perdure/testing';
 import { toolsDelegate } from '@perdure/tools-delegate';
+import { openTestStores } from '../fixtures/test-stores.js';
 import { delegating } from './delegation-scenario.js';
 import { scenarioTools } from './scenario-tools.js';
 import { scenarios } from './scenario.js';
@@ -51,12 +51,12 @@ const stores = definePlugin({
   config: z.object({}),
   provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE],
   setup: async ({ provide }) => {
-    const opened = await openSqliteStores({ path: join(order.folder, 'perdure.db') });
+    const opened = await openTestStores(order.folder);
     provide(EVENT_STORE, killingEventStore(opened.events, plan));
     provide(ARTIFACT_STORE, opened.artifacts);
     provide(PROJECTION_STORE, opened.projections);
     provide(SNAPSHOT_STORE, opened.snapshots);
-    provide(NODE_PRESENCE, opened.presence);
+    if (opened.presence !== undefined) provide(NODE_PRESENCE, opened.presence);
     return { stop: () => opened.close() };
   },
 });

@@ -24,3 +24,6 @@ export type { ModelServerProcess, SpawnModelServerOptions } from './models/spawn
 export type { Specification } from './models/specification.js';
 export type { StreamPart } from './models/stream-parts.js';
 export type { WholeAnswer } from './models/whole-answer.js';
+export { postgresBinaries } from './servers/postgres-binaries.js';
+export { startPostgresServer } from './servers/postgres-server.js';
+export type { PostgresServer, PostgresServerOptions } from './servers/postgres-server.js';
