@@ -32,7 +32,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const TESTS_MAY_ADD: Readonly<Record<string, readonly string[]>> = {
   core: ['@perdure/testing'],
   client: ['@perdure/testing'],
-  plugin: ['@perdure/testing', '@perdure/testing/conformance', '@perdure/core/testing'],
+  plugin: [
+    '@perdure/testing',
+    '@perdure/testing/conformance',
+    '@perdure/core/testing',
+    '@perdure/eventstoredb-emulator',
+  ],
 };
 
 /** Outside libraries that the framework is built with. Everything else from outside belongs to one plugin. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PLUGIN_API, type Plugin } from '@perdure/plugin-api';
-import { published, root, rootManifest, type Project } from './workspace.js';
+import { projects, published, root, rootManifest, type Project } from './workspace.js';
 
 const plugins = published.filter(({ folder }) => folder.startsWith('plugins/'));
 const named = (projects: readonly Project[]): [string, Project][] => projects.map((one) => [one.folder, one]);
@@ -48,7 +48,7 @@ describe('package.json', () => {
   );
 
   test.each(named(published))('%s depends on exact versions, and on its neighbours as they are', (_, { manifest }) => {
-    const versions = new Map(published.map(({ manifest: { name, version } }) => [name, version]));
+    const versions = new Map(projects.map(({ manifest: { name, version } }) => [name, version]));
     const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.peerDependencies };
     for (const [name, range] of Object.entries(all)) {
       expect(range, name).toMatch(/^\d+\.\d+\.\d+$/);

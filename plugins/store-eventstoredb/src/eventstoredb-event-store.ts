@@ -1,0 +1,115 @@
+import { setMaxListeners } from 'node:events';
+import {
+  PerdureError,
+  type AppendOptions,
+  type AppendResult,
+  type EventStore,
+  type FactBatch,
+  type NewFact,
+  type ReadOptions,
+  type ReadPage,
+  type StoreSource,
+  type StreamSource,
+  type SubscribeOptions,
+} from '@perdure/plugin-api';
+import {
+  checkAppend,
+  checkRead,
+  checkSubscribe,
+  checkTruncate,
+  invalidInput,
+  tooLarge,
+} from '@perdure/plugin-api/store-input';
+import { appendBatch } from './append/append-batch.js';
+import { CallQueue } from './append/call-queue.js';
+import type { Connection } from './client/connection.js';
+import { follow, storeBatches, streamBatches } from './follow/follow.js';
+import { subscription } from './follow/subscription.js';
+import { Watch } from './follow/watch.js';
+import { Reader } from './read/reader.js';
+import { truncate } from './truncate.js';
+import { positionOf } from './wire/position.js';
+
+export interface EventStoreDbOptions {
+  /** Milliseconds after which a call is given up; an append is `ambiguous` then. */
+  readonly timeoutMs: number;
+  /** Bytes of one append. The server's own limit, 1 MiB by default, must not be smaller. */
+  readonly maxAppendBytes: number;
+}
+
+/** Half of the calls that a connection takes at one time, so that others have room on it. */
+const CALLS_AT_ONCE = 50;
+
+/** Streams of facts in EventStoreDB: the port `EventStore` for many nodes. */
+export class EventStoreDbEventStore implements EventStore {
+  readonly name = 'eventstoredb';
+  readonly capabilities = { shared: true, durable: true };
+  readonly limits = { maxEventBytes: 256 * 1024, maxBatch: 256 };
+
+  private readonly connection: Connection;
+  private readonly options: EventStoreDbOptions;
+  private readonly queue = new CallQueue(CALLS_AT_ONCE);
+  private readonly reader: Reader;
+  private readonly watch: Watch;
+  private readonly closing = new AbortController();
+
+  constructor(connection: Connection, options: EventStoreDbOptions) {
+    this.connection = connection;
+    this.options = options;
+    this.reader = new Reader(connection, this.queue, options.timeoutMs);
+    this.watch = new Watch(connection);
+    // Every follower listens to it.
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  async append(stream: string, facts: readonly NewFact[], { expected }: AppendOptions): Promise<AppendResult> {
+    this.checkOpen();
+    checkAppend(stream, facts, expected, this.limits);
+    checkStream(stream);
+    const { maxEventBytes } = this.limits;
+    const bytes = tooLarge(facts, maxEventBytes);
+    if (bytes !== undefined) return { status: 'too-large', bytes, limit: maxEventBytes };
+    return this.queue.inOrder(stream, () => appendBatch(this.connection, this.options, stream, facts, expected));
+  }
+
+  async read(stream: string, options: ReadOptions = {}): Promise<ReadPage> {
+    this.checkOpen();
+    checkRead(stream, options);
+    options.signal?.throwIfAborted();
+    return this.reader.page(stream, options);
+  }
+
+  subscribe(source: StreamSource | StoreSource, options: SubscribeOptions = {}): AsyncIterable<FactBatch> {
+    this.checkOpen();
+    checkSubscribe(source, options, (text) => positionOf(text) !== undefined);
+    const signals = [this.closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    return subscription(signals, (signal) =>
+      'stream' in source
+        ? follow(this.watch, source.stream, streamBatches(this.reader, this.watch, source, options), signal)
+        : follow(this.watch, undefined, storeBatches(this.reader, this.watch, source, options), signal),
+    );
+  }
+
+  async truncate(stream: string, before: number): Promise<void> {
+    this.checkOpen();
+    checkTruncate(stream, before);
+    checkStream(stream);
+    await truncate(this.connection, this.reader, stream, before, this.options.timeoutMs);
+  }
+
+  async close(): Promise<void> {
+    if (this.closing.signal.aborted) return;
+    this.closing.abort();
+    this.watch.close();
+    await this.connection.close();
+  }
+
+  private checkOpen(): void {
+    if (this.closing.signal.aborted) throw new PerdureError('PERDURE_STORE_CLOSED');
+  }
+}
+
+/** Streams whose names begin so belong to the server. */
+function checkStream(stream: string): void {
+  if (stream.startsWith('$')) throw invalidInput('stream', 'must not begin with "$"');
+}

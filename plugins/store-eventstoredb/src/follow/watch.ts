@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Connection, Watched } from '../client/connection.js';
+import { Window } from './window.js';
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+/** Waits for news of one stream, or of all. What came since it was made, or since `next` was called last, counts. */
+export interface Listener {
+  /** Resolves at the next news, at once when there are some, or when the listener is left. */
+  next(): Promise<void>;
+  leave(): void;
+}
+
+interface Ear {
+  readonly stream: string | undefined;
+  hear(): void;
+}
+
+/** One subscription to the whole store for all followers of this process; it tells them when to read. */
+export class Watch {
+  readonly window = new Window();
+  private readonly connection: Connection;
+  private readonly ears = new Set<Ear>();
+  private readonly closing = new AbortController();
+  private live: Promise<void> | undefined;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** Resolves when everything that is appended from then on will be heard. */
+  async listen(stream: string | undefined, signal: AbortSignal): Promise<Listener> {
+    let hasNews = false;
+    let wake = (): void => undefined;
+    const hear = (): void => {
+      hasNews = true;
+      wake();
+    };
+    const ear = { stream, hear };
+    this.ears.add(ear);
+    signal.addEventListener('abort', hear);
+    const leave = (): void => {
+      this.ears.delete(ear);
+      signal.removeEventListener('abort', hear);
+      hear();
+    };
+    const next = async (): Promise<void> => {
+      if (!hasNews) await new Promise<void>((resolve) => (wake = resolve));
+      hasNews = false;
+    };
+    this.live ??= this.start();
+    await Promise.race([this.live, aborted(signal)]);
+    return { next, leave };
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  /** Resolves when the subscription is live for the first time. */
+  private start(): Promise<void> {
+    return new Promise((resolve) => void this.run(resolve));
+  }
+
+  private async run(onLive: () => void): Promise<void> {
+    const { signal } = this.closing;
+    let wait = FIRST_WAIT_MS;
+    while (!signal.aborted) {
+      try {
+        for await (const watched of this.connection.watch(signal)) {
+          wait = FIRST_WAIT_MS;
+          this.take(watched);
+          if (watched.kind === 'live') onLive();
+        }
+      } catch {
+        // A subscription that ended is dead: another one begins, for as long as the store is open.
+        await delay(wait, undefined, { signal }).catch(() => undefined);
+        wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+      }
+    }
+    onLive();
+  }
+
+  private take(watched: Watched): void {
+    if (watched.kind === 'appended') {
+      this.window.add(watched.event);
+      this.tell(watched.event.stream);
+    } else {
+      // What was appended while nobody listened is found by reading: everybody does, once.
+      this.window.begin(watched.position);
+      this.tell();
+    }
+  }
+
+  private tell(stream?: string): void {
+    for (const ear of this.ears) {
+      if (stream === undefined || ear.stream === undefined || ear.stream === stream) ear.hear();
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

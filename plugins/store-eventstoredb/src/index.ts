@@ -1,0 +1,17 @@
+export { connectByDbClient } from './client/db-client-connection.js';
+export type {
+  AppendOptions,
+  Appended,
+  Connection,
+  Limits,
+  NewEvent,
+  Page,
+  Position,
+  ReadAllOptions,
+  ReadStreamOptions,
+  Settings,
+  StoredEvent,
+  Watched,
+} from './client/connection.js';
+export { EventStoreDbEventStore, type EventStoreDbOptions } from './eventstoredb-event-store.js';
+export { storeEventStoreDb, storeEventStoreDb as default } from './plugin.js';

@@ -1,0 +1,10 @@
+export { startEmulator } from './emulator.js';
+export type { Certificate, Emulator, EmulatorOptions, FaultControl, ServerCounts } from './emulator.js';
+export type { User, Users } from './access/access.js';
+export type { Member } from './cluster/members.js';
+export type { Fault, FaultRule, Operation } from './faults/fault.js';
+export type { CallCounts } from './faults/open-calls.js';
+export { controlAt } from './control/control-client.js';
+export { certificateIn } from './tls/certificate-file.js';
+export { spawnEmulator } from './process/spawn-emulator.js';
+export type { EmulatorProcess } from './process/spawn-emulator.js';
