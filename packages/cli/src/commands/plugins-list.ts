@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readManifest } from '@perdure/core';
-import { PerdureError } from '@perdure/plugin-api';
+import { PerdureError, type Plugin } from '@perdure/plugin-api';
 import { defaultPlugins } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import { resolveSettings, type PlaceFlags } from '../config/settings.js';
 import { exitCodes } from '../exit-code.js';
+import { addedPlugins } from '../runtime/added-plugins.js';
 import { jsonText } from '../terminal/json-text.js';
 import { formatTable } from '../terminal/table.js';
 
@@ -22,8 +23,10 @@ interface ListedPlugin {
 
 /** `perdure plugins list`: the default plugins, and the packages with a manifest beside the configuration. */
 export async function pluginsList(context: CliContext, flags: PlaceFlags): Promise<number> {
-  const { pluginRoot } = await resolveSettings(flags);
-  const defaults = defaultPlugins.map(ofDefault);
+  const settings = await resolveSettings(flags);
+  const { pluginRoot } = settings;
+  const added = (await addedPlugins(settings)).map(({ plugin }) => plugin);
+  const defaults = [...defaultPlugins, ...added].map(ofDefault);
   const others = (await installed(pluginRoot)).filter(({ name }) => !defaults.some((each) => isSame(each.name, name)));
   const listed = [...defaults, ...others];
   const { out, outStyle } = context.screen;
@@ -49,7 +52,7 @@ function isSame(plugin: string, packageName: string): boolean {
   return packageName === `@perdure/${plugin}`;
 }
 
-function ofDefault({ name, version, provides }: (typeof defaultPlugins)[number]): ListedPlugin {
+function ofDefault({ name, version, provides }: Pick<Plugin, 'name' | 'version' | 'provides'>): ListedPlugin {
   return { name, version, kind: 'default', provides: provides.map((token) => token.name) };
 }
 

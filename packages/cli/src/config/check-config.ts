@@ -51,6 +51,9 @@ const agentData = {
   limits: limits.optional(),
   context: context.optional(),
   streaming: z.boolean().optional(),
+  // Their members are the agent's, which checks them when it is made.
+  files: z.record(name, z.unknown()).optional(),
+  titles: z.union([z.boolean(), name, z.record(name, z.unknown())], 'it says who gives titles').optional(),
 };
 const data = {
   permissions: z
@@ -58,6 +61,7 @@ const data = {
     .optional(),
   // Its members are the plugin's, which checks them when it is set up.
   shell: z.record(name, z.unknown()).optional(),
+  redaction: z.union([z.literal('off'), z.record(name, z.unknown())], 'it is "off" or an object').optional(),
   // The servers are checked where they are used, so that one that is wrong can be taken out again.
   mcp: z.strictObject({ servers: z.record(name, z.unknown()).optional() }).optional(),
   approvals: z

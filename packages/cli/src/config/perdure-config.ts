@@ -1,6 +1,6 @@
 import type { AgentOptions } from '@perdure/plugin-api';
 import type { PluginLike } from '@perdure/plugin-api';
-import type { ApprovalOptions, McpOptions, PermissionRules, ShellOptions } from '@perdure/runtime';
+import type { ApprovalOptions, McpOptions, PermissionRules, RedactionOptions, ShellOptions } from '@perdure/runtime';
 
 /** What `perdure.config.ts`, `.mjs` or `.json` says. In JSON there are no instances, tools or secrets. */
 export interface PerdureConfig {
@@ -13,6 +13,8 @@ export interface PerdureConfig {
   readonly shell?: ShellOptions;
   /** MCP servers whose tools the agent has; see `@perdure/mcp-client`. */
   readonly mcp?: McpOptions;
+  /** What counts as a credential beside registered secrets; see `@perdure/security-redaction`. `off`: nothing. */
+  readonly redaction?: RedactionOptions | 'off';
   /** What becomes of calls that the rules leave open. */
   readonly approvals?: ApprovalsConfig;
   /** Values that models, facts, streams and logs must never see, by the name they are referred to by. */
@@ -39,7 +41,10 @@ export interface ApprovalsConfig extends Pick<ApprovalOptions, 'expiresInMs' | '
 
 /** The agent. Its `id` is `perdure` when absent; sessions belong to the agent that made them. */
 export type AgentConfig = Partial<
-  Pick<AgentOptions, 'id' | 'model' | 'models' | 'instruction' | 'tools' | 'limits' | 'context' | 'streaming'>
+  Pick<
+    AgentOptions,
+    'id' | 'model' | 'models' | 'instruction' | 'tools' | 'limits' | 'context' | 'streaming' | 'files' | 'titles'
+  >
 >;
 
 /** Returns its argument: it gives a configuration file types. */

@@ -11,6 +11,7 @@ import type { PermissionRules } from '@perdure/runtime';
 import { relative, sep } from 'node:path';
 import { CONFIG_NAMES } from '../config/find-config.js';
 import type { Settings } from '../config/settings.js';
+import { addedPlugins } from '../runtime/added-plugins.js';
 import { isInside } from '../runtime/store-place.js';
 import { failed, ok, warn, type Check } from './check.js';
 
@@ -19,8 +20,10 @@ export function checkConfigFile({ configFile }: Settings): Check {
 }
 
 /** Loads the configured plugins as a start would, and checks their configuration. They are not set up. */
-export async function checkPlugins({ plugins, pluginRoot }: Settings): Promise<Check> {
+export async function checkPlugins(settings: Settings): Promise<Check> {
+  const { plugins, pluginRoot } = settings;
   try {
+    const added = (await addedPlugins(settings)).map(({ plugin }) => plugin);
     const loaded = await loadPlugins(plugins, pluginRoot);
     const provided = await providedTokens(plugins, pluginRoot);
     const kept = defaultPlugins.filter(
@@ -28,7 +31,7 @@ export async function checkPlugins({ plugins, pluginRoot }: Settings): Promise<C
         !includesPlugin(plugins, plugin) &&
         !plugin.provides.some(({ cardinality, name }) => cardinality === 'one' && provided.has(name)),
     );
-    return ok('plugins', [...kept, ...loaded.map(({ plugin }) => plugin)].map(({ name }) => name).join(', '));
+    return ok('plugins', [...kept, ...added, ...loaded.map(({ plugin }) => plugin)].map(({ name }) => name).join(', '));
   } catch (error) {
     return failed('plugins', error);
   }

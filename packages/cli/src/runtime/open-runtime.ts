@@ -1,17 +1,13 @@
 import {
   createRuntime,
   includesPlugin,
-  mcpClient,
-  policyBudget,
   providedTokens,
-  toolsDelegate,
   toolsShell,
   type PerdureRuntime,
   type RuntimeOptions,
 } from '@perdure/runtime';
 import {
   ARTIFACT_STORE,
-  BUDGET_GUARDS,
   EVENT_STORE,
   FACTS,
   NODE_PRESENCE,
@@ -20,9 +16,9 @@ import {
   SNAPSHOT_STORE,
   type PluginLike,
 } from '@perdure/plugin-api';
-import type { PerdureConfig } from '../config/perdure-config.js';
 import type { Settings } from '../config/settings.js';
 import type { ScreenLogger } from '../terminal/screen-logger.js';
+import { addedPlugins } from './added-plugins.js';
 
 /** What readers of sessions need of the configured plugins. */
 const STORE_TOKENS = [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE, FACTS];
@@ -43,18 +39,8 @@ export async function openRuntime(
   { plugins: added = [], approvals, node }: RuntimeAdditions = {},
 ): Promise<PerdureRuntime> {
   const { permissions, storePath, pluginRoot, plugins, config } = settings;
-  // A budget that was set in one process is kept by all; a configuration may bring it with prices.
-  const hasBudget = (await providedTokens(plugins, pluginRoot)).has(BUDGET_GUARDS.name);
-  // Work can be handed on where the rules allow `task`; a configuration may bring agents of its own.
-  const hasDelegation = includesPlugin(plugins, toolsDelegate);
   const runtime = await createRuntime({
-    plugins: [
-      ...(hasBudget ? [] : [policyBudget]),
-      ...(hasDelegation ? [] : [toolsDelegate]),
-      ...mcpOf(config.mcp),
-      ...plugins,
-      ...added,
-    ],
+    plugins: [...(await addedPlugins(settings)), ...plugins, ...added],
     pluginRoot,
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.
@@ -62,6 +48,7 @@ export async function openRuntime(
     ...(node === undefined ? {} : { placement: node.placement }),
     ...(node?.name === undefined ? {} : { env: { nodeId: node.name } }),
     ...(config.secrets === undefined ? {} : { secrets: config.secrets }),
+    ...(config.redaction === undefined ? {} : { redaction: config.redaction }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(storePath === undefined ? {} : { storePath }),
     ...(approvals === undefined ? {} : { approvals }),
@@ -69,11 +56,6 @@ export async function openRuntime(
   });
   await logger.release();
   return runtime;
-}
-
-/** Who has no servers does without the plugin. */
-function mcpOf(mcp: PerdureConfig['mcp']): readonly PluginLike[] {
-  return mcp === undefined ? [] : [{ plugin: mcpClient, config: mcp }];
 }
 
 /** A shell of the configured plugins is configured there. Throws PERDURE_CONFIGURATION for a flag about it. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
-import { PerdureError } from '@perdure/plugin-api';
+import { cutText, PerdureError } from '@perdure/plugin-api';
 import type { FileSource } from './given-file.js';
 import { openedPath } from './opened-path.js';
 
@@ -25,7 +25,8 @@ export async function readBytes({ source, field, limit, workspace }: ByteRequest
   try {
     return await readPath(source.path, field, limit, workspace);
   } catch (error) {
-    throw error instanceof PerdureError ? error : invalid(field, reasonOfSystem(error));
+    if (error instanceof PerdureError) throw error;
+    throw invalid(field, `${reasonOfSystem(error)}: ${cutText(source.path, 200)}`);
   }
 }
 
@@ -115,7 +116,7 @@ function reasonOfSystem(error: unknown): string {
 }
 
 function tooLarge(field: string, limit: number): PerdureError {
-  return invalid(field, `it has more than the ${limit} bytes that are left for it`);
+  return invalid(field, `it has more than the ${limit} bytes that are left for it by "files" and the store`);
 }
 
 function invalid(field: string, reason: string): PerdureError {

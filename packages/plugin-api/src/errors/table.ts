@@ -52,7 +52,7 @@ export const errorTable = {
   PERDURE_SESSION_EXISTS: conflict('The session "{session}" exists already.'),
   PERDURE_SESSION_ERASED: refused('The session "{session}" was erased.', 410),
   PERDURE_HAS_FORKS: conflict(
-    'The session "{session}" cannot be erased: {forks} others were forked from it. Erase them with it by `cascade`.',
+    'The session "{session}" cannot be erased: {forks} of its forks read it. `cascade` (--cascade) erases them too.',
   ),
   PERDURE_SESSION_BUSY: conflict('The session "{session}" is busy with turn "{turn}".', true),
   PERDURE_SESSION_ARCHIVED: refused(
