@@ -12,7 +12,7 @@ const PLACES = 65_536;
 /** Large bytes in a SQLite file, in chunks, so that a range reads no more than it needs. */
 export class SqliteArtifactStore implements ArtifactStore {
   readonly name = 'sqlite';
-  readonly limits = { maxBytes: 256 * 1024 * 1024 };
+  readonly limits: { readonly maxBytes: number };
 
   private readonly database: Database;
   private readonly onClose: () => void;
@@ -24,7 +24,8 @@ export class SqliteArtifactStore implements ArtifactStore {
   private readonly removeChunks: RowStatement<[]>;
   private isClosed = false;
 
-  constructor(database: Database, onClose: () => void) {
+  constructor(database: Database, maxBytes: number, onClose: () => void) {
+    this.limits = { maxBytes };
     this.database = database;
     this.onClose = onClose;
     this.find = database.prepare('select id, size, seal from artifact where owner = ? and digest = ?');

@@ -28,7 +28,11 @@ export interface SqliteStoresOptions {
    * that lost their end go on where they end now.
    */
   readonly acceptLoss?: boolean;
+  /** Bytes of the largest artifact; 256 MiB when absent. Storing one holds the process up for about 10 ms per MiB. */
+  readonly maxArtifactBytes?: number;
 }
+
+const LARGEST_ARTIFACT = 256 * 1024 * 1024;
 
 export interface SqliteStores {
   readonly events: EventStore;
@@ -51,11 +55,21 @@ export async function openSqliteStores(options: SqliteStoresOptions = {}): Promi
   if (options.path !== undefined) checkText('path', options.path);
   if (options.path === '') throw invalidInput('path', 'must not be empty');
   const path = resolve(options.path ?? defaultPath());
+  const { maxArtifactBytes = LARGEST_ARTIFACT, acceptLoss: isLossAccepted = false } = options;
+  if (!Number.isSafeInteger(maxArtifactBytes) || maxArtifactBytes < 1024 * 1024 || maxArtifactBytes > 2 ** 32) {
+    throw invalidInput('maxArtifactBytes', 'must be a number from 1,048,576 to 4,294,967,296');
+  }
   const driver = options.driver ?? (await defaultDriver());
-  return guarded(() => openFile(path, driver, options.acceptLoss === true));
+  return guarded(() => openFile(path, driver, { isLossAccepted, maxArtifactBytes }));
 }
 
-function openFile(path: string, driver: SqliteDriver, isLossAccepted: boolean): SqliteStores {
+interface FileOptions {
+  readonly isLossAccepted: boolean;
+  readonly maxArtifactBytes: number;
+}
+
+function openFile(path: string, driver: SqliteDriver, options: FileOptions): SqliteStores {
+  const { isLossAccepted, maxArtifactBytes } = options;
   makeFolder(path);
   const witness = new TailWitness(`${path}-tail`);
   let database: Database | undefined;
@@ -64,7 +78,7 @@ function openFile(path: string, driver: SqliteDriver, isLossAccepted: boolean): 
     const tables = openTables(database);
     if (isLossAccepted) acceptLoss(database, tables, witness);
     else checkWhole(database, tables, witness);
-    return openStores(path, driver, { database, tables, witness });
+    return openStores(path, driver, { database, tables, witness }, maxArtifactBytes);
   } catch (error) {
     database?.close();
     witness.close();
@@ -94,6 +108,7 @@ function openStores(
   path: string,
   driver: SqliteDriver,
   file: { readonly database: Database; readonly tables: StoreTables; readonly witness: TailWitness },
+  maxArtifactBytes: number,
 ): SqliteStores {
   const { database, witness } = file;
   let users = 4;
@@ -104,7 +119,7 @@ function openStores(
     guarded(() => database.close());
   };
   const events = new SqliteEventStore(file, leave);
-  const artifacts = new SqliteArtifactStore(database, leave);
+  const artifacts = new SqliteArtifactStore(database, maxArtifactBytes, leave);
   const projections = new SqliteProjectionStore(database, leave);
   const snapshots = new SqliteSnapshotStore(database, leave);
   const presence = new SqlitePresence(driver, `${path}-nodes`);

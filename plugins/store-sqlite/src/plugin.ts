@@ -22,7 +22,15 @@ export const storeSqlite = definePlugin({
   name: 'store-sqlite',
   api: PLUGIN_API,
   version,
-  config: z.strictObject({ path: z.string().min(1).exactOptional(), driver: driver.exactOptional() }),
+  config: z.strictObject({
+    path: z.string().min(1).exactOptional(),
+    driver: driver.exactOptional(),
+    maxArtifactBytes: z
+      .int()
+      .min(1024 * 1024)
+      .max(2 ** 32)
+      .exactOptional(),
+  }),
   provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE],
   async setup({ config, provide }) {
     const stores = await openSqliteStores(config);

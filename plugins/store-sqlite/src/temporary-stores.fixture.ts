@@ -24,7 +24,7 @@ export async function placeOf<Port extends 'events' | 'artifacts' | 'projections
   const { path, remove } = temporaryFolder();
   const opened: SqliteStores[] = [];
   const open = async (): Promise<SqliteStores[Port]> => {
-    const stores = await openSqliteStores({ path, driver });
+    const stores = await openSqliteStores({ path, driver, maxArtifactBytes: 4 * 1024 * 1024 });
     opened.push(stores);
     return stores[port];
   };
