@@ -11,6 +11,7 @@ import {
 } from '@perdure/plugin-api';
 import { policyBudget } from '@perdure/policy-budget';
 import { ScriptedModel } from '@perdure/testing';
+import { KILLED_TTL_MS, whenDead } from '../fixtures/killed-owner.js';
 import { openTestStores } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
@@ -54,7 +55,7 @@ export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrde
   const runtime = await createRuntime({
     plugins: [stores, { plugin: policyBudget, config: { maxOutputTokens: MAX_OUTPUT, minOutputTokens: MAX_OUTPUT } }],
     env: { nodeId },
-    leaseTtlMs: 600_000,
+    leaseTtlMs: KILLED_TTL_MS,
     closeGraceMs: 100,
     // A killed node's sessions are left to the one that is told to resume them.
     keepsSessions: false,
@@ -66,11 +67,18 @@ export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrde
   return { runtime, agent };
 }
 
+export interface BudgetedSession {
+  readonly sessionId: string;
+  readonly parent: string;
+  /** The killed node that it is to be resumed from. */
+  readonly deadNode?: string;
+}
+
 /** What a parent asks of a node in a process of its own: to run these sessions until their turns end. */
 export interface BudgetNodeRequest {
   readonly id: number;
   readonly do: 'send' | 'resume';
-  readonly sessions: readonly { readonly sessionId: string; readonly parent: string }[];
+  readonly sessions: readonly BudgetedSession[];
 }
 
 if (process.send !== undefined && process.argv[2] !== undefined) {
@@ -83,12 +91,11 @@ if (process.send !== undefined && process.argv[2] !== undefined) {
   });
   process.send({ ready: true });
 
-  async function perform(
-    what: BudgetNodeRequest['do'],
-    place: BudgetNodeRequest['sessions'][number],
-  ): Promise<TurnResult | undefined> {
-    if (what === 'send') return agent.session('', place).send(LONG_PROMPT);
+  async function perform(what: BudgetNodeRequest['do'], place: BudgetedSession): Promise<TurnResult | undefined> {
+    if (what === 'send')
+      return agent.session('', { sessionId: place.sessionId, parent: place.parent }).send(LONG_PROMPT);
     const session = await agent.sessions.get(place.sessionId);
-    return (await session.resume())?.finished;
+    const turn = await whenDead(place.deadNode ?? '', () => session.resume());
+    return turn?.finished;
   }
 }

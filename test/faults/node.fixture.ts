@@ -12,6 +12,7 @@ import {
 } from '@perdure/plugin-api';
 import type { EventStore, Session, Tools } from '@perdure/plugin-api';
 import { ScriptedModel } from '@perdure/testing';
+import { whenDead } from '../fixtures/killed-owner.js';
 import { openTestStores } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
@@ -102,7 +103,13 @@ export type NodeRequest =
       readonly whenBusy: 'steer' | 'queue';
       readonly wait: boolean;
     }
-  | { readonly id: number; readonly do: 'resume'; readonly runId: string; readonly times: number }
+  | {
+      readonly id: number;
+      readonly do: 'resume';
+      readonly runId: string;
+      readonly times: number;
+      readonly dead: string;
+    }
   | { readonly id: number; readonly do: 'stop' }
   | { readonly id: number; readonly do: 'dispose' };
 
@@ -127,7 +134,9 @@ if (process.send !== undefined && process.argv[2] !== undefined) {
         return Promise.all(turns.map(({ finished }) => finished));
       }
       case 'resume':
-        return Promise.all(Array.from({ length: request.times }, () => used.resumeRun(request.runId)));
+        return Promise.all(
+          Array.from({ length: request.times }, () => whenDead(request.dead, () => used.resumeRun(request.runId))),
+        );
       case 'stop':
         return used.stop();
       case 'dispose':

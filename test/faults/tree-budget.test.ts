@@ -122,7 +122,8 @@ describe('a budget of 100,000 tokens for sessions in three processes [P10]', () 
     await a?.kill();
     const left = (await readBudget(store, { id: 'root' })).reservations.filter(({ sessionId }) => sessionId === 'a');
     expect(left).toHaveLength(1);
-    const resumed = await b?.ask<TurnResult[]>({ do: 'resume', sessions: [{ sessionId: 'a', parent: 'root' }] });
+    const orphaned = { sessionId: 'a', parent: 'root', deadNode: 'a' };
+    const resumed = await b?.ask<TurnResult[]>({ do: 'resume', sessions: [orphaned] });
     expect([...(resumed ?? []), ...((await theirs) ?? [])].map(({ error }) => error?.code)).toEqual(
       Array(3).fill('PERDURE_BUDGET_EXHAUSTED'),
     );

@@ -7,6 +7,7 @@ import { verifySession } from '@perdure/core';
 import type { RecordedFact } from '@perdure/events';
 import { isPerdureError, type TurnResult } from '@perdure/plugin-api';
 import { forkNode, type ForkedNode } from '../fixtures/forked-node.js';
+import { KILLED_TTL_MS, seesDeathAtOnce, whenDead } from '../fixtures/killed-owner.js';
 import { startNode, type NodeOrder, type NodeRequest } from './node.fixture.js';
 
 const fixture = new URL('node.fixture.ts', import.meta.url);
@@ -46,10 +47,11 @@ const count = (facts: readonly RecordedFact[], type: string): number =>
 const lastRun = (facts: readonly RecordedFact[]): string =>
   JSON.parse(facts.findLast(({ type }) => type === 'RunStarted')?.payload ?? '{}').runId;
 
-describe('two processes with one session in one file [P4]', () => {
-  test('a killed owner is replaced at once, long before its lease would run out', async () => {
+describe('two processes with one session in one store [P4]', () => {
+  const when = seesDeathAtOnce ? 'at once, long before its lease would run out' : 'when its lease has run out';
+  test(`a killed owner is replaced ${when}`, async () => {
     const folder = place();
-    const a = await otherNode({ folder, nodeId: 'a', leaseTtlMs: 600_000 });
+    const a = await otherNode({ folder, nodeId: 'a', leaseTtlMs: KILLED_TTL_MS });
     await a.ask({ do: 'prompt', queries: ['wait for it'], whenBusy: 'steer', wait: false });
     await until(() => startsOf(folder).length === 1);
     const b = await thisNode({ folder, nodeId: 'b', leaseTtlMs: 600_000 });
@@ -60,7 +62,7 @@ describe('two processes with one session in one file [P4]', () => {
     );
     a.child.kill('SIGKILL');
     await new Promise((resolve) => a.child.once('exit', resolve));
-    expect(await session.resumeRun(runId)).toMatchObject({ status: 'completed' });
+    expect(await whenDead('a', () => session.resumeRun(runId))).toMatchObject({ status: 'completed' });
     const facts = await b.facts();
     const settled = facts
       .filter(({ type }) => type === 'ToolCallSettled')
@@ -154,7 +156,7 @@ describe('two processes with one session in one file [P4]', () => {
 
   test('32 resumes of one run from two processes make one new run', async () => {
     const folder = place();
-    const dead = await otherNode({ folder, nodeId: 'dead', leaseTtlMs: 600_000 });
+    const dead = await otherNode({ folder, nodeId: 'dead', leaseTtlMs: KILLED_TTL_MS });
     await dead.ask({ do: 'prompt', queries: ['wait for it'], whenBusy: 'steer', wait: false });
     await until(() => startsOf(folder).length === 1);
     dead.child.kill('SIGKILL');
@@ -165,9 +167,9 @@ describe('two processes with one session in one file [P4]', () => {
     ]);
     const session = await b.agent.sessions.get('s');
     const runId = lastRun(await b.facts());
-    const theirs = a.ask<TurnResult[]>({ do: 'resume', runId, times: 16 });
-    const mine = Promise.all(Array.from({ length: 16 }, () => session.resumeRun(runId)));
-    const results = [...(await theirs), ...(await mine)];
+    const theirs = a.ask<TurnResult[]>({ do: 'resume', runId, times: 16, dead: 'dead' });
+    const mine = Array.from({ length: 16 }, () => whenDead('dead', () => session.resumeRun(runId)));
+    const results = (await Promise.all([theirs, Promise.all(mine)])).flat();
     expect(results).toHaveLength(32);
     expect(new Set(results.map((result) => result.runId)).size).toBe(1);
     expect(results.every(({ status }) => status === 'completed')).toBe(true);

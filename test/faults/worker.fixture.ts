@@ -21,6 +21,7 @@ import {
   type KillPoint,
 } from '@perdure/testing';
 import { toolsDelegate } from '@perdure/tools-delegate';
+import { seesDeathAtOnce, whenOthersAreDead } from '../fixtures/killed-owner.js';
 import { openTestStores } from '../fixtures/test-stores.js';
 import { delegating } from './delegation-scenario.js';
 import { scenarioTools } from './scenario-tools.js';
@@ -80,6 +81,7 @@ const runtime = await createRuntime({
   plugins: [stores, permission, ...delegation],
   closeGraceMs: 200,
   waitingGraceMs: 20,
+  ...(seesDeathAtOnce ? {} : { leaseTtlMs: 400 }),
 });
 const model = (modelId: string) => killingModel(openAiCompatibleModel({ baseUrl: order.url, modelId }), plan);
 const agent = runtime.agent({
@@ -93,6 +95,7 @@ const agent = runtime.agent({
   titles: scenario.titles ?? false,
 });
 await agent.ready();
+await whenOthersAreDead(runtime);
 const prepared = await scenario.prepare?.(agent);
 const session = prepared ?? agent.session(workspace, { sessionId: 's', tenantId: order.scenario });
 await scenario.drive(session, agent);

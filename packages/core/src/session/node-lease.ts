@@ -33,6 +33,7 @@ export class NodeLease {
   /** Whether this node takes no more sessions. */
   isDraining = false;
   private renewedAt: number | undefined;
+  private liveSince = 0;
   private head: ExpectedRevision | undefined;
   private timer: NodeJS.Timeout | undefined;
   private holding: Promise<void> | undefined;
@@ -61,6 +62,14 @@ export class NodeLease {
   /** Whether no observer can have counted this node as dead. Asked right before every effect. */
   isValid(): boolean {
     return this.renewedAt !== undefined && performance.now() - this.renewedAt < this.options.ttlMs;
+  }
+
+  /**
+   * Whether no observer can have counted this node as dead since then, a time of the monotonic clock. A lease that ran
+   * out and was renewed is valid again, and what this node had before may be another's.
+   */
+  isValidSince(time: number): boolean {
+    return this.isValid() && time >= this.liveSince;
   }
 
   /** Renews a lease that ran out, for one because the process was stopped. Throws what the store throws. */
@@ -176,7 +185,10 @@ export class NodeLease {
       this.head = undefined;
       throw new Error(`the lease stream answered ${outcome.status}`);
     }
+    // Observers count from when they saw the renewal before this one, and until they see this one.
+    const wasValid = this.isValid();
     this.renewedAt = startedAt;
+    if (!wasValid) this.liveSince = performance.now();
     this.head = outcome.revision;
     await this.store.truncate(stream, outcome.revision).catch((error: unknown) => {
       if (!isPerdureError(error, 'PERDURE_STORE_CLOSED')) throw error;

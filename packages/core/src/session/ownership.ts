@@ -10,6 +10,8 @@ import { isRunnable } from './waiting.js';
 /** The right of this process to run a session: the epoch that it took. */
 export interface Ownership {
   readonly epoch: number;
+  /** When the stream was last known to give this process the session, on the monotonic clock. */
+  confirmedAt: number;
 }
 
 /**
@@ -43,6 +45,7 @@ export async function takeOwnership(
     }
     if (lease.isDraining) throw new PerdureError('PERDURE_NODE_DRAINING', { node: lease.node });
     await lease.hold();
+    const confirmedAt = performance.now();
     const reason = epoch === 0 ? 'first' : free ? 'released' : alive ? 'take-over' : 'owner-dead';
     const taken = await journal.commit((batch) => {
       // Another node was quicker: look who it is.
@@ -52,7 +55,7 @@ export async function takeOwnership(
       options.create(batch);
       const fact = { node: lease.node, incarnation: lease.incarnation, epoch: epoch + 1, reason } as const;
       batch.add('OwnershipTaken', fact, {}, { kind: 'node', id: env.nodeId });
-      return { epoch: epoch + 1 };
+      return { epoch: epoch + 1, confirmedAt };
     }, 'input');
     if (taken !== undefined) return taken;
   }
@@ -84,7 +87,7 @@ export function releaseOwnership(
 }
 
 /** Throws unless the batch may carry facts of this owner. */
-export function assertOwner(batch: FactBatch, held: Ownership, session: string): void {
+export function assertOwner(batch: FactBatch, held: Pick<Ownership, 'epoch'>, session: string): void {
   const { state } = batch;
   if (state.ownership.epoch !== held.epoch || state.ownership.owner === undefined) {
     throw new PerdureError('PERDURE_SESSION_FENCED', { session, epoch: state.ownership.epoch });
