@@ -55,6 +55,7 @@ export type { Answers, Question, QuestionExpiry, QuestionOption } from './questi
 export { failure, runStatus, stepSetup, stepView } from './run.js';
 export type { Failure, RunStatus, StepSetup, StepView } from './run.js';
 export {
+  artifactStream,
   budgetStream,
   draftStream,
   keyText,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  artifactStream,
   draftStream,
   keyText,
   leaseStream,
@@ -74,6 +75,12 @@ describe('names of streams [P17]', () => {
     [{ tenant: '', id: '' }, 'session-.'],
   ])('%j is %s', (one: SessionKey, stream) => {
     expect(sessionStream(one)).toBe(stream);
+  });
+
+  test('artifacts are apart by tenant and digest', () => {
+    expect(artifactStream(undefined, 'sha256:0f')).toBe('artifact-_-sha256:0f');
+    expect(artifactStream('_', 'sha256:0f')).toBe('artifact-%5F-sha256:0f');
+    expect(artifactStream('a:b', 'sha256:0f')).toBe('artifact-a%3Ab-sha256:0f');
   });
 
   test('no tenant can spell the key of another', () => {

@@ -39,6 +39,11 @@ export function budgetStream(root: SessionKey): string {
   return `budget-${keyText(root)}`;
 }
 
+/** Where a store that has nothing but streams keeps an artifact, by its digest. */
+export function artifactStream(tenant: string | undefined, digest: string): string {
+  return `artifact-${tenant === undefined ? NO_TENANT : escapeSegment(tenant)}-${digest}`;
+}
+
 /** The key of a session stream, or `undefined` for a stream of another kind. */
 export function sessionKeyOf(stream: string): SessionKey | undefined {
   const match = /^session-([^.]*)\.([^.]*)$/.exec(stream);

@@ -6,7 +6,7 @@ export { cutText } from './errors/cut-text.js';
 export { errorMessage, isPerdureError, PerdureError, reasonOf } from './errors/perdure-error.js';
 export type { ErrorData } from './errors/perdure-error.js';
 export { definePlugin, PLUGIN_API } from './plugin.js';
-export type { Plugin, PluginContext, PluginLife, PluginLike } from './plugin.js';
+export type { Plugin, PluginChoice, PluginContext, PluginLife, PluginLike } from './plugin.js';
 export type { ApprovalPolicy } from './ports/approval.js';
 export type {
   AgentDefinition,

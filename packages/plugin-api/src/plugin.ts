@@ -35,8 +35,15 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
   setup(context: PluginContext<z.output<Schema>>): PluginLife | Promise<PluginLife>;
 }
 
-/** A plugin with its configuration, or the name of a package that exports one. */
-export type PluginLike = Plugin | string | { readonly plugin: Plugin | string; readonly config?: unknown };
+/** A plugin, the name of a package that exports one, or one of both with what a host says of it. */
+export type PluginLike = Plugin | string | PluginChoice;
+
+export interface PluginChoice {
+  readonly plugin: Plugin | string;
+  readonly config?: unknown;
+  /** Names of the tokens that are taken of it; all that it provides when absent. */
+  readonly only?: readonly string[];
+}
 
 /**
  * Declares a plugin. Its package repeats `{"perdure": {"plugin": ".", "api": 1, "provides": [...]}}` in package.json,

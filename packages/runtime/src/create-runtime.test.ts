@@ -7,6 +7,7 @@ import {
   ASKER,
   definePlugin,
   isPerdureError,
+  NODE_PRESENCE,
   PERMISSION,
   SANDBOX,
   TOOLS,
@@ -15,6 +16,7 @@ import {
   type Sandbox,
 } from '@perdure/plugin-api';
 import { storeMemory } from '@perdure/store-memory';
+import { storeSqlite } from '@perdure/store-sqlite';
 import { scriptByRound, ScriptedModel } from '@perdure/testing';
 import { toolsShell } from '@perdure/tools-shell';
 import { createRuntime } from './create-runtime.js';
@@ -89,6 +91,26 @@ describe('the default plugins', () => {
     const rest = [...before, 'security-redaction', ...shell.slice(before.length)];
     expect(names(brought)).toEqual([...stores, 'policy-permission', 'policy-approval', ...rest]);
     await brought.dispose();
+  });
+
+  test('leave their place to what is taken of a plugin of the host alone', async () => {
+    const both = plugin('both', [PERMISSION, ASKER], ({ provide }) => {
+      provide(PERMISSION, { id: 'both', digest: 'both', decide: () => ({ decision: 'deny' }) });
+      provide(ASKER, { ask: () => expect.fail('nobody is asked') });
+      return {};
+    });
+    const taken = { plugin: both, only: ['permission'] };
+    const stores = [
+      { plugin: storeMemory, only: ['event-store', 'artifact-store'] },
+      { plugin: storeSqlite, config: { path: newPath() }, only: ['projection-store', 'snapshot-store'] },
+    ];
+    const runtime = await createRuntime({ logger: silent, plugins: [taken, ...stores] });
+    expect(names(runtime)).toContain('policy-approval');
+    expect(names(runtime)).not.toContain('policy-permission');
+    const { store, projections, container } = runtime.services;
+    expect([store.name, projections?.name]).toEqual(['memory', 'sqlite']);
+    expect([container.find(ASKER), container.find(NODE_PRESENCE)]).toEqual([undefined, undefined]);
+    await runtime.dispose();
   });
 
   test('are left out when their option is off', async () => {

@@ -14,13 +14,19 @@ export async function providedTokens(
 ): Promise<ReadonlyMap<string, string>> {
   const provided = new Map<string, string>();
   for (const like of plugins) {
-    const plugin = typeof like === 'object' && like !== null && 'plugin' in like ? like.plugin : like;
+    const choice = typeof like === 'object' && like !== null && 'plugin' in like ? like : { plugin: like };
+    const { plugin, only } = choice;
     // One that is no plugin provides nothing; it is refused when it is loaded.
     const { name, tokens } =
       typeof plugin === 'string'
         ? { name: plugin, tokens: (await readManifest(plugin, root)).provides }
         : { name: plugin?.name, tokens: plugin?.provides?.map((token) => token.name) ?? [] };
-    for (const token of tokens) provided.set(token, name);
+    for (const token of tokens) if (isTaken(only, token)) provided.set(token, name);
   }
   return provided;
+}
+
+/** What is no list is refused when the plugin is loaded. */
+function isTaken(only: unknown, token: string): boolean {
+  return !Array.isArray(only) || only.includes(token);
 }

@@ -21,13 +21,14 @@ import {
   tooLarge,
 } from '@perdure/plugin-api/store-input';
 import { appendBatch } from './append/append-batch.js';
-import { CallQueue } from './append/call-queue.js';
+import type { CallQueue } from './append/call-queue.js';
 import type { Connection } from './client/connection.js';
 import { follow, storeBatches, streamBatches } from './follow/follow.js';
 import { subscription } from './follow/subscription.js';
 import { Watch } from './follow/watch.js';
-import { Reader } from './read/reader.js';
+import type { Reader } from './read/reader.js';
 import { truncate } from './truncate.js';
+import { isArtifactStream } from './wire/artifact-stream.js';
 import { positionOf } from './wire/position.js';
 
 export interface EventStoreDbOptions {
@@ -37,8 +38,12 @@ export interface EventStoreDbOptions {
   readonly maxAppendBytes: number;
 }
 
-/** Half of the calls that a connection takes at one time, so that others have room on it. */
-const CALLS_AT_ONCE = 50;
+/** What the stores of one server share. */
+export interface ServerAccess {
+  readonly connection: Connection;
+  readonly queue: CallQueue;
+  readonly reader: Reader;
+}
 
 /** Streams of facts in EventStoreDB: the port `EventStore` for many nodes. */
 export class EventStoreDbEventStore implements EventStore {
@@ -48,16 +53,19 @@ export class EventStoreDbEventStore implements EventStore {
 
   private readonly connection: Connection;
   private readonly options: EventStoreDbOptions;
-  private readonly queue = new CallQueue(CALLS_AT_ONCE);
+  private readonly queue: CallQueue;
   private readonly reader: Reader;
+  private readonly onClose: () => Promise<void>;
   private readonly watch: Watch;
   private readonly closing = new AbortController();
 
-  constructor(connection: Connection, options: EventStoreDbOptions) {
-    this.connection = connection;
+  constructor(access: ServerAccess, options: EventStoreDbOptions, onClose: () => Promise<void>) {
+    this.connection = access.connection;
+    this.queue = access.queue;
+    this.reader = access.reader;
     this.options = options;
-    this.reader = new Reader(connection, this.queue, options.timeoutMs);
-    this.watch = new Watch(connection);
+    this.onClose = onClose;
+    this.watch = new Watch(access.connection);
     // Every follower listens to it.
     setMaxListeners(0, this.closing.signal);
   }
@@ -101,7 +109,7 @@ export class EventStoreDbEventStore implements EventStore {
     if (this.closing.signal.aborted) return;
     this.closing.abort();
     this.watch.close();
-    await this.connection.close();
+    await this.onClose();
   }
 
   private checkOpen(): void {
@@ -109,7 +117,8 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** Streams whose names begin so belong to the server. */
+/** Some names belong to the server, some to the artifacts. */
 function checkStream(stream: string): void {
   if (stream.startsWith('$')) throw invalidInput('stream', 'must not begin with "$"');
+  if (isArtifactStream(stream)) throw invalidInput('stream', 'must not be one of an artifact');
 }

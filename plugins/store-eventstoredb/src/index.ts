@@ -13,5 +13,9 @@ export type {
   StoredEvent,
   Watched,
 } from './client/connection.js';
-export { EventStoreDbEventStore, type EventStoreDbOptions } from './eventstoredb-event-store.js';
+export {
+  openEventStoreDbStores,
+  type EventStoreDbStores,
+  type EventStoreDbStoresOptions,
+} from './open-eventstoredb-stores.js';
 export { storeEventStoreDb, storeEventStoreDb as default } from './plugin.js';

@@ -20,7 +20,7 @@ const tool = z.custom<Tool>(
   'it is no tool: { description, inputSchema, execute }',
 );
 const namedPlugin = z.union(
-  [name, z.strictObject({ plugin: name, config: z.unknown().optional() })],
+  [name, z.strictObject({ plugin: name, config: z.unknown().optional(), only: z.array(name).optional() })],
   'it is no name of a package',
 );
 const plugin = z.custom<PluginLike>((value) => {

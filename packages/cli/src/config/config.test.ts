@@ -70,13 +70,14 @@ describe('the configuration file', () => {
     expect(checkConfig(config, '/x/perdure.config.ts')).toEqual(config);
     const json = {
       agent: { model: 'fast', instruction: ['a', 'b'] },
-      plugins: ['a', { plugin: 'b', config: { c: 1 } }],
+      plugins: ['a', { plugin: 'b', config: { c: 1 }, only: ['tools'] }],
     };
     expect(checkConfig(json, '/x/perdure.config.json')).toEqual(json);
     const inJson = (value: unknown) => thrown(() => checkConfig(value, '/x/perdure.config.json'));
     expect(inJson({ agent: { tools: {} } })).toSatisfy(refusing('agent.tools', 'only perdure.config.ts'));
     expect(inJson({ secrets: {} })).toSatisfy(refusing('secrets', '/x/perdure.config.json'));
     expect(inJson({ plugins: [1] })).toSatisfy(refusing('plugins.0'));
+    expect(inJson({ plugins: [{ plugin: 'b', only: 'tools' }] })).toSatisfy(refusing('plugins.0'));
     expect(inJson({ agent: { model: 'a' }, baseUrl: 'b' })).toSatisfy(refusing('baseUrl', 'a model of its own'));
   });
 });

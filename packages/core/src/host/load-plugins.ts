@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { isPerdureError, PerdureError, PLUGIN_API, reasonOf, type Plugin, type PluginLike } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { isObject } from '../session/session-input.js';
+import { narrowPlugin } from './narrow-plugin.js';
 
 /** A plugin with the configuration that its schema made. */
 export interface ConfiguredPlugin {
@@ -48,10 +49,10 @@ export async function readManifest(name: string, from: string): Promise<PluginMa
 export async function loadPlugins(plugins: readonly PluginLike[], from: string): Promise<readonly ConfiguredPlugin[]> {
   return Promise.all(
     plugins.map(async (like) => {
-      const named = isObject(like) && 'plugin' in like ? like : { plugin: like, config: undefined };
+      const named = isObject(like) && 'plugin' in like ? like : { plugin: like };
       const plugin = typeof named.plugin === 'string' ? await importPlugin(named.plugin, from) : named.plugin;
       assertPlugin(plugin);
-      return { plugin, config: configure(plugin, named.config) };
+      return { plugin: narrowPlugin(plugin, named.only), config: configure(plugin, named.config) };
     }),
   );
 }

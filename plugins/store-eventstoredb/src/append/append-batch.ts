@@ -1,19 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { PerdureError, type AppendResult, type ExpectedRevision, type NewFact } from '@perdure/plugin-api';
 import type { Connection } from '../client/connection.js';
-import { failureOf, type Failure } from '../client/failure.js';
+import type { Failure } from '../client/failure.js';
 import { eventOf } from '../wire/fact-event.js';
 import { textOfPosition } from '../wire/position.js';
+import { appendEvents } from './append-events.js';
 
 export interface AppendLimits {
   readonly timeoutMs: number;
   /** Bytes of types, payloads and metadata of one batch. */
   readonly maxAppendBytes: number;
 }
-
-/** How often a batch that has certainly not been stored is tried again, and how long it waits at first. */
-const TRIES = 4;
-const FIRST_WAIT_MS = 25;
 
 /** Stores a batch at its place; what is not known to have failed is `ambiguous`. */
 export async function appendBatch(
@@ -30,16 +26,13 @@ export async function appendBatch(
   );
   if (bytes > maxAppendBytes) return { status: 'too-large', bytes, limit: maxAppendBytes };
   const revision = (expected === 'none' ? -1 : expected) + facts.length;
-  for (let tried = 1; ; tried += 1) {
-    try {
-      const { position } = await connection.append(stream, events, { expected, timeoutMs });
-      const place = position ?? (await positionAt(connection, stream, revision, timeoutMs));
-      return { status: 'stored', revision, position: textOfPosition(place) };
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure.kind !== 'not-now' || tried === TRIES) return outcomeOf(failure, stream, bytes, error);
-      await delay(FIRST_WAIT_MS * 2 ** (tried - 1));
-    }
+  const outcome = await appendEvents(connection, stream, events, { expected, timeoutMs, again: ['not-now'] });
+  if (outcome.kind === 'failed') return outcomeOf(outcome.failure, stream, bytes, outcome.error);
+  try {
+    const position = outcome.appended.position ?? (await positionAt(connection, stream, revision, timeoutMs));
+    return { status: 'stored', revision, position: textOfPosition(position) };
+  } catch (error) {
+    return { status: 'ambiguous', cause: error };
   }
 }
 

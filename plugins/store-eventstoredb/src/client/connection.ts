@@ -15,7 +15,7 @@ export interface Connection {
   /** Sets it anew, at an exact place: `none` when nothing was set. */
   writeSettings(stream: string, values: Settings['values'], options: AppendOptions): Promise<void>;
 
-  /** Tells what is appended to streams that are not the server's, from now on. Ends when the signal aborts. */
+  /** Tells what is appended from now on, but to the server's own streams and artifacts. Ends when the signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<Watched>;
 
   close(): Promise<void>;

@@ -6,6 +6,7 @@ import {
   type AllStreamRecordedEvent,
   type RecordedEvent,
 } from '@eventstore/db-client';
+import { ARTIFACT_STREAM } from '../wire/artifact-stream.js';
 import { addressOf } from './address.js';
 import type {
   AppendOptions,
@@ -28,6 +29,9 @@ import { within } from './timer.js';
 
 /** How long the client may take to end its calls; after some failures it never does. */
 const DISPOSE_MS = 1_000;
+
+/** Neither the server's own streams nor the bytes of artifacts, which no follower wants. */
+const WATCHED = `^(?!${ARTIFACT_STREAM})[^$]`;
 
 /** EventStoreDB by its official client, `@eventstore/db-client`. Throws when the connection string is not one. */
 export function connectByDbClient(connectionString: string): Connection {
@@ -102,7 +106,7 @@ export function connectByDbClient(connectionString: string): Connection {
       const mailbox = new Mailbox<Watched>();
       let checkpoint: Position | undefined;
       const filter = streamNameFilter({
-        regex: '^[^$]',
+        regex: WATCHED,
         maxSearchWindow: 1000,
         checkpointInterval: 1000,
         checkpointReached: (_, position) => void (checkpoint = position),

@@ -85,10 +85,11 @@ export class Reader {
     return this.tried(() => this.connection.readAll(options), signal);
   }
 
-  private events(
+  /** A page of a stream as it is; `undefined` when there is no such stream. */
+  events(
     stream: string,
     options: Pick<ReadStreamOptions, 'from' | 'direction' | 'limit'>,
-    signal: AbortSignal | undefined,
+    signal?: AbortSignal,
   ): Promise<Page | undefined> {
     return this.tried(() => this.connection.readStream(stream, { ...options, ...this.limits(signal) }), signal);
   }

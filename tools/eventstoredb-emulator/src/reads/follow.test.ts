@@ -81,7 +81,7 @@ describe('a follower', () => {
     expect(await live).toEqual(['event 32']);
   });
 
-  test('with a filter is told how far it was looked: in the past, when it goes live, and when it falls behind', async () => {
+  test('with a filter is told how far it was looked: in the past, going live, and when it falls behind', async () => {
     const follower = new Followership(25, 20, { on: 'type', prefixes: ['Tenth'] });
     expect(await follower.take(6)).toEqual([
       'event 0',
