@@ -242,6 +242,19 @@ describe('a compaction that is asked for', () => {
     }
     await end(started);
   });
+
+  test('never makes a conversation longer: without a model where that is shorter, else not at all', async () => {
+    const started = await sessionWith({ text: 'S'.repeat(8_000), usage: null });
+    for (const text of ['a', 'b']) await started.session.send(text);
+    expect(await (await started.session.compact()).finished).toEqual({ success: true });
+    expect(await started.facts('HistoryCompacted')).toEqual([]);
+    for (const text of ['c', 'd', 'e']) await started.session.send(`${text} ${'many words '.repeat(25)}`);
+    expect(await (await started.session.compact()).finished).toEqual({ success: true });
+    const [compacted] = await started.facts('HistoryCompacted');
+    expect(compacted?.method).toBe('fallback');
+    expect(compacted?.tokensAfter).toBeLessThan(compacted?.tokensBefore ?? 0);
+    await end(started);
+  });
 });
 
 describe('the window', () => {

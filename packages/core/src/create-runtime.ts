@@ -140,6 +140,7 @@ export class PerdureRuntime implements Runtime {
   agent(options: AgentOptions): RuntimeAgent {
     if (this.disposing !== undefined) throw new PerdureError('PERDURE_STORE_CLOSED');
     const config = resolveAgentOptions(options);
+    this.services.secrets.checkVariables(config.env);
     if (this.live.has(config.id)) {
       const reason = `there is an agent "${config.id}"`;
       throw new PerdureError('PERDURE_CONFIGURATION', { field: 'agent.id', reason });

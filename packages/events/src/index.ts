@@ -26,6 +26,8 @@ export { claimedHashes, FIRST_PREV_HASH, isFactIntact, sealMetadata } from './ha
 export type { FactText, Sha256 } from './hash-chain.js';
 export { approvalMode, change, promptText } from './input.js';
 export type { ApprovalMode, Change } from './input.js';
+export { formatWords } from './format-words.js';
+export type { FormatWords } from './format-words.js';
 export { jsonValue, providerMetadata } from './json.js';
 export type { JsonValue, ProviderMetadata } from './json.js';
 export { jsonSchemaOf } from './json-schema.js';

@@ -81,11 +81,7 @@ function goesOn(tail: string): boolean {
   }
   if (isKeyLine(tail)) return true;
   const ending = tail.charCodeAt(tail.length - 1);
-  if (
-    (ending === 10 || ending === 13) &&
-    /[A-Za-z0-9+/]{40,80}={0,2}\r?\n[ \t]{0,8}[A-Za-z0-9+/]{1,80}={0,2}\s{1,4}$/.test(tail.slice(-200))
-  )
-    return true;
+  if ((ending === 10 || ending === 13) && tail.length - end <= 4 && endsInKeyLines(tail, end)) return true;
   if (!ENDS_LIKE_NAME.test(tail.slice(Math.max(0, end - 14), end))) return false;
   return (
     nameAtEnd.test(end64) ||
@@ -103,6 +99,30 @@ const ENDS_LIKE_NAME =
 function isKeyLine(tail: string): boolean {
   const begun = tail.lastIndexOf('-----BEGIN ');
   return begun >= 0 && tail.includes('PRIVATE KEY', begun) && !tail.includes('-----END', begun);
+}
+
+/** Whether a text ends with two lines of base64, the first of at least 40 characters. Each is looked at once. */
+function endsInKeyLines(tail: string, end: number): boolean {
+  const last = lineOfKey(tail, end, 80);
+  if (last === end) return false;
+  let at = last;
+  while (last - at < 8 && (tail[at - 1] === ' ' || tail[at - 1] === '\t')) at--;
+  if (tail[at - 1] !== '\n') return false;
+  at -= tail[at - 2] === '\r' ? 2 : 1;
+  return at - lineOfKey(tail, at, 42) >= 40;
+}
+
+/** Where the characters of base64 begin that end at a place, with its padding; at most so many are looked at. */
+function lineOfKey(tail: string, end: number, most: number): number {
+  let at = end;
+  while (end - at < 2 && tail[at - 1] === '=') at--;
+  const padded = at;
+  while (padded - at < most && at > 0 && isKeyCharacter(tail.charCodeAt(at - 1))) at--;
+  return padded === at ? end : at;
+}
+
+function isKeyCharacter(code: number): boolean {
+  return (code >= 47 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 43;
 }
 
 function isSpace(code: number): boolean {

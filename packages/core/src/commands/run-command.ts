@@ -76,7 +76,7 @@ export async function runCommand(called: CalledCommand, loaded: LoadedSession, h
     startedAt,
     endedAt: env.clock.now(),
   };
-  const ran = redaction.redact(fact);
+  const ran = redaction.redactFact(fact);
   const from = journal.head;
   const other = await loaded.accept((batch) => {
     refuseArchived(batch.state, key.id);

@@ -56,7 +56,7 @@ export async function importSession(
   const { key } = config;
   const texts = new LongTexts(services.artifacts, key.tenant);
   const maxBytes = Math.min(FACT_BYTES, Math.floor(services.store.limits.maxEventBytes / 2));
-  const taken = await importedMessages(services.redaction.redact(snapshot), texts, maxBytes);
+  const taken = await importedMessages(services.redaction.redactFact(snapshot), texts, maxBytes);
   const { workspace, model, labels } = config;
   const created = {
     agentId,

@@ -21,20 +21,26 @@ export class AgentChanges {
     return { ...this.services.container.find(WORKSPACE_ENV)?.variables(workspace), ...this.variables };
   }
 
-  /** Throws PERDURE_INPUT_INVALID. */
+  /** Throws PERDURE_INPUT_INVALID and PERDURE_SECRET_UNKNOWN. */
   setEnv(env: Readonly<Record<string, string>>): void {
-    const checked = checkVariables('env', env);
+    const checked = this.checked(env);
     this.variables = Object.fromEntries(Object.entries(checked).filter(([, value]) => value !== null)) as typeof env;
   }
 
-  /** Throws PERDURE_INPUT_INVALID. */
+  /** Throws PERDURE_INPUT_INVALID and PERDURE_SECRET_UNKNOWN. */
   patchEnv(patch: Readonly<Record<string, string | null>>): void {
     const next = new Map<string, string>(Object.entries(this.variables));
-    for (const [name, value] of Object.entries(checkVariables('env', patch))) {
+    for (const [name, value] of Object.entries(this.checked(patch))) {
       if (value === null) next.delete(name);
       else next.set(name, value);
     }
     this.variables = Object.fromEntries(next);
+  }
+
+  private checked(given: Readonly<Record<string, string | null>>): Readonly<Record<string, string | null>> {
+    const env = checkVariables('env', given);
+    this.services.secrets.checkVariables(env);
+    return env;
   }
 
   /**

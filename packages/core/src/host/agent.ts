@@ -202,6 +202,7 @@ export class RuntimeAgent implements Agent {
     const { env, workspaces, redaction } = this.services;
     const newId = (): string => env.idGenerator.next('session');
     const config = resolveSessionOptions(options, named, this.config, newId, workspaces);
+    this.services.secrets.checkVariables(config.env);
     // The id names the stream, and names are kept as they are.
     if (redaction.redactText(config.key.id) === config.key.id) return config;
     throw sessionConfiguration('sessionId', 'it holds a credential');

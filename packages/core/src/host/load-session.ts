@@ -90,7 +90,7 @@ export async function openJournal(
 }
 
 export function journalContext({ env, redaction, store }: HostServices, key: SessionKey): BatchContext {
-  const redact = <Value>(value: Value): Value => redaction.redact(value);
+  const redact = <Value>(value: Value): Value => redaction.redactFact(value);
   return { sessionId: key.id, env, redact, maxBatch: store.limits.maxBatch };
 }
 

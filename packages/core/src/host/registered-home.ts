@@ -53,9 +53,7 @@ export class RegisteredHome implements SessionHome {
     const { config: options, waited } = ground.services;
     this.limits = ground.retention;
     const workspace = (): string | undefined => this.loaded?.work.journal.state.identity?.workspace ?? config.workspace;
-    this.additions = new SessionAdditions(
-      new VariableValues(ground.services.env.random, () => ground.env(workspace())),
-    );
+    this.additions = new SessionAdditions(new VariableValues(ground.services, () => ground.env(workspace())));
     const state = (): SessionState | undefined => this.loaded?.work.journal.state;
     this.agents = new HomeAgent(ground, config, this.additions, state);
     this.waiters = new TurnWaiters(options.leaseTtlMs / 2, (difference) => waited.add(difference));

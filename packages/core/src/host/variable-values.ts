@@ -1,4 +1,5 @@
 import type { Change, Variable } from '@perdure/events';
+import type { HostServices } from './host-services.js';
 import type { SessionState } from '../session/session-state.js';
 import { effectiveVariables, projectedVariables } from '../session/variables.js';
 import { digestOf } from './sha256.js';
@@ -18,7 +19,7 @@ export class VariableValues {
   readonly unasked = new Set<string>();
 
   constructor(
-    private readonly random: () => number,
+    private readonly services: Pick<HostServices, 'env' | 'secrets'>,
     /** What the agent has for the session at the moment. */
     readonly ofAgent: () => Readonly<Record<string, string>>,
   ) {}
@@ -51,15 +52,16 @@ export class VariableValues {
     const same = recorded.find((one) => one.name === name && isOf(one, value));
     if (same !== undefined) return this.keep(same, value);
     const salt = Array.from({ length: 4 }, () =>
-      Math.floor(this.random() * 2 ** 32)
+      Math.floor(this.services.env.random() * 2 ** 32)
         .toString(16)
         .padStart(8, '0'),
     );
     return this.keep(variableOf(name, value, salt.join('')), value);
   }
 
-  /** What the host wants of the session's own variables, as a change. */
+  /** What the host wants of the session's own variables, as a change. Throws PERDURE_SECRET_UNKNOWN. */
   change(env: Readonly<Record<string, string | null>>): Change {
+    this.services.secrets.checkVariables(env);
     const set: Variable[] = [];
     const unset: string[] = [];
     for (const [name, value] of Object.entries(env)) {

@@ -71,7 +71,7 @@ export async function runTool(run: ToolRun, context: InvocationContext): Promise
   const { clock } = context.env;
   const startedAt = clock.now();
   const settle = (outcome: Omit<ToolRunOutcome, 'startedAt' | 'endedAt'>): ToolRunOutcome => ({
-    ...context.redaction.redact(outcome),
+    ...context.redaction.redactFact(outcome),
     startedAt,
     endedAt: clock.now(),
   });
@@ -131,7 +131,9 @@ function executeOf({ name, tool }: BoundTool): NonNullable<Tool['execute']> {
 
 /** What a tool gets: its arguments with secrets in the place of references, as its schema makes them. */
 function argumentsOf({ call, tool, secrets }: ToolRun): unknown {
-  const resolved = secrets.isEmpty ? (call.input ?? {}) : secrets.resolve(call.input ?? {}, call.name);
+  const resolved = secrets.isEmpty
+    ? (call.input ?? {})
+    : secrets.resolve(call.input ?? {}, `The call of "${call.name}"`);
   const checked = tool.schema.validate(resolved);
   return checked.ok ? checked.value : resolved;
 }
@@ -155,7 +157,7 @@ function toolContext(run: ToolRun, context: InvocationContext, abortSignal: Abor
 function environmentOf({ call, secrets }: ToolRun, context: InvocationContext): Pick<ToolContext, 'env'> {
   const env = context.environment();
   if (Object.keys(env).length === 0) return {};
-  return { env: secrets.isEmpty ? env : (secrets.resolve(env, call.name) as typeof env) };
+  return { env: secrets.isEmpty ? env : secrets.resolveVariables(env, call.name) };
 }
 
 /** A tool that was broken off may have had its effect: only one that reads can be called cancelled. */

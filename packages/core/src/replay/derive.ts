@@ -42,7 +42,7 @@ export async function deriveFacts(
   const batch = new FactBatch(state, -1, {
     sessionId: session,
     env,
-    redact: (value) => redaction.redact(value),
+    redact: (value) => redaction.redactFact(value),
     maxBatch: Number.POSITIVE_INFINITY,
   });
   const intent = nextIntent(state, agent.parts.limits, IN_REPLAY, (now, reason, joining) =>
@@ -55,6 +55,7 @@ export async function deriveFacts(
     const decision = await decide(intent.call, state, recorded, context);
     recordDecision(batch, intent.call, decision, agent, () => requestTime(recorded, agent));
   } else if (isFactIntent(intent)) {
+    const refusal = (recorded.payload as PayloadOf<'ChangeApplied'>).failure;
     recordIntentOrEnd(batch, intent, {
       sessionId: session,
       plugins: state.plugins ?? [],
@@ -64,7 +65,8 @@ export async function deriveFacts(
       expiresAt: () => (recorded.payload as PayloadOf<'QuestionAsked'>).expiresAt ?? 0,
       missing: (recorded.payload as PayloadOf<'RunStarted'>).without ?? [],
       compose: (joining) => composer.compose(batch.state, agent, joining),
-      applyChange: (changed, change) => applyChange(changed, change, { agent, composer }, session),
+      applyChange: (changed, change) =>
+        applyChange(changed, change, { agent, composer, modelRefusal: () => refusal }, session),
     });
   }
   return batch.facts;

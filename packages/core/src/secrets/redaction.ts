@@ -1,4 +1,6 @@
+import { formatWords } from '@perdure/events';
 import type { Redactor } from '@perdure/plugin-api';
+import { applied, merged } from './replacement.js';
 import type { SecretRegistry } from './secret-registry.js';
 import { StreamRedactor } from './stream-redactor.js';
 import { TextRedaction } from './text-redaction.js';
@@ -42,7 +44,12 @@ export class Redaction {
   }
 
   redact<Value>(value: Value): Value {
-    return this.isEmpty ? value : (this.redactValue(value, this.texts) as Value);
+    return this.isEmpty ? value : (this.redactValue(value, this.texts, true) as Value);
+  }
+
+  /** A fact's payload, or what is made like one: numbers that are of its form itself hide nothing and stay. */
+  redactFact<Value>(value: Value): Value {
+    return this.isEmpty ? value : (this.redactValue(value, this.texts, false) as Value);
   }
 
   /** Bytes that hold text are redacted like it, without a change to what is beside; others of registered secrets. */
@@ -56,25 +63,47 @@ export class Redaction {
     return shown === text ? bytes : Buffer.from(shown, 'latin1');
   }
 
-  private redactValue(value: unknown, texts: TextRedaction): unknown {
+  private redactValue(value: unknown, texts: TextRedaction, isFree: boolean): unknown {
     if (typeof value === 'string') return redacted(value, texts);
-    if (typeof value === 'number') return redactedNumber(value, texts);
+    if (typeof value === 'number') return this.redactNumber(value, texts, isFree);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
-      const items = value.map((item) => this.redactValue(item, texts));
+      const bytes = isFree && value.length >= this.texts.shortest ? bytesOf(value) : undefined;
+      if (bytes !== undefined) {
+        const shown = this.redactBytes(bytes);
+        if (shown !== bytes) return [...shown];
+      }
+      const items = value.map((item) => this.redactValue(item, texts, isFree));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     let changed = false;
+    let renamed = false;
     const given = value as Readonly<Record<string, unknown>>;
     const entries = Object.entries(given).map(([key, member]) => {
       const cleanKey = redacted(key, texts);
       const isExempt = texts === this.secretsAlone || key === EXEMPT_FROM_DETECTORS;
-      const found = this.redactValue(member, isExempt ? this.secretsAlone : texts);
+      const holdsAny = isFree || formatWords().openMembers.has(key);
+      const found = this.redactValue(member, isExempt ? this.secretsAlone : texts, holdsAny);
       const clean = isExempt || typeof found !== 'string' ? found : this.redactNamed(nameOf(given, key), found);
-      changed ||= clean !== member || cleanKey !== key;
+      renamed ||= cleanKey !== key;
+      changed ||= clean !== member;
       return [cleanKey, clean] as const;
     });
+    if (renamed) return Object.fromEntries(withOwnNames(entries));
     return changed ? Object.fromEntries(entries) : value;
+  }
+
+  /** A number that would not be shown as a text is shown as the mark of one. */
+  private redactNumber(value: number, texts: TextRedaction, isFree: boolean): number | string {
+    const text = String(value);
+    if (isFree && this.secrets.hasNumbers) {
+      const shown = applied(text, merged(this.secrets.find(text)));
+      if (shown !== text) return shown;
+    }
+    if (!Number.isSafeInteger(value) || Math.abs(value) < LEAST_HIDDEN_NUMBER) return value;
+    const digits = String(Math.abs(value));
+    const shown = redacted(digits, texts);
+    return shown === digits ? value : `${value < 0 ? '-' : ''}${shown}`;
   }
 
   private redactNamed(name: string, value: string): string {
@@ -85,6 +114,16 @@ export class Redaction {
     }
     return value;
   }
+}
+
+/** A list that holds nothing but bytes, as JSON has buffers. */
+function bytesOf(items: readonly unknown[]): Uint8Array | undefined {
+  // The first of them tells nearly all other lists.
+  return isByte(items[0]) && items.every(isByte) ? Uint8Array.from(items) : undefined;
+}
+
+function isByte(item: unknown): item is number {
+  return typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256;
 }
 
 function findNamed(redactor: Redactor, name: string, value: string): { readonly kind: string } | undefined {
@@ -112,10 +151,13 @@ function redacted(text: string, texts: TextRedaction): string {
   return stream.hasChanged ? shown : text;
 }
 
-/** A number that would not be shown as a text is shown as the mark of one. */
-function redactedNumber(value: number, texts: TextRedaction): number | string {
-  if (!Number.isSafeInteger(value) || value < LEAST_HIDDEN_NUMBER) return value;
-  const text = String(value);
-  const shown = redacted(text, texts);
-  return shown === text ? value : shown;
+/** Members whose names have become the same are told apart by a number, so that none is lost. */
+function withOwnNames(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
+  const taken = new Set<string>();
+  return entries.map(([name, member]) => {
+    let own = name;
+    for (let count = 2; taken.has(own); count++) own = `${name}#${count}`;
+    taken.add(own);
+    return [own, member] as const;
+  });
 }

@@ -1,5 +1,5 @@
 import { PerdureError } from '@perdure/plugin-api';
-import type { JsonValue } from '@perdure/events';
+import { formatWords, type JsonValue } from '@perdure/events';
 import type { Replacement } from './replacement.js';
 import { spellingsOf, type SecretSpelling } from './secret-spellings.js';
 
@@ -7,6 +7,7 @@ const REFERENCE = /secret:\/\/([A-Za-z0-9_.-]+)/g;
 const NAME = /^[A-Za-z0-9_.-]+$/;
 /** A shorter value would turn up by chance and would not be worth hiding. */
 const SHORTEST = 6;
+const IN_NUMBERS = /^[-+.e0-9]+$/;
 
 /**
  * Values that the host registered under names. Everywhere but inside the tool invoker they are references,
@@ -18,11 +19,16 @@ export class SecretRegistry {
   /** What of the spellings can stand before a gap, up to the gap and with it. */
   private readonly beginnings: readonly string[];
   private readonly values: ReadonlyMap<string, string>;
+  /** Whether a number can show a value. */
+  readonly hasNumbers: boolean;
   /** Characters of the longest and of the shortest spelling. */
   readonly longest: number;
   readonly shortest: number;
 
-  /** Throws PERDURE_CONFIGURATION naming the secret when a name or value cannot be used. The error holds no value. */
+  /**
+   * Throws PERDURE_CONFIGURATION naming the secret when a name or value cannot be used: one in the place of which a
+   * reference would make facts unreadable. The error holds no value.
+   */
   constructor(secrets: Readonly<Record<string, string>> = {}) {
     const values = new Map(Object.entries(secrets));
     const spellings: SecretSpelling[] = [];
@@ -40,9 +46,16 @@ export class SecretRegistry {
           reason: `a value is a text of at least ${SHORTEST} characters`,
         });
       }
+      if (formatWords().words.some((word) => word.includes(value))) {
+        throw new PerdureError('PERDURE_CONFIGURATION', {
+          field,
+          reason: 'its value is a word, or a part of one, that the format of facts is made of',
+        });
+      }
       spellings.push(...spellingsOf(value, `secret://${name}`));
     }
     this.values = values;
+    this.hasNumbers = [...values.values()].some((value) => IN_NUMBERS.test(value));
     this.spellings = spellings.sort((a, b) => b.text.length - a.text.length);
     this.longest = this.spellings[0]?.text.length ?? 0;
     this.shortest = this.spellings.at(-1)?.text.length ?? Number.POSITIVE_INFINITY;
@@ -105,22 +118,35 @@ export class SecretRegistry {
   /**
    * A value with its references replaced by what they stand for. Throws PERDURE_SECRET_UNKNOWN for a name that is not
    * registered.
+   *
+   * @param user what refers to them, as the error says it
    */
-  resolve(value: JsonValue, tool: string): JsonValue {
-    if (typeof value === 'string') return this.resolveText(value, tool);
+  resolve(value: JsonValue, user: string): JsonValue {
+    if (typeof value === 'string') return this.resolveText(value, user);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.resolve(item, tool));
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.resolve(member, tool)]));
+    if (Array.isArray(value)) return value.map((item) => this.resolve(item, user));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.resolve(member, user)]));
   }
 
   /** The same for a text. */
-  resolveText(text: string, tool: string): string {
+  resolveText(text: string, user: string): string {
     if (!text.includes('secret://')) return text;
     return text.replace(REFERENCE, (_, name: string) => {
       const value = this.values.get(name);
-      if (value === undefined) throw new PerdureError('PERDURE_SECRET_UNKNOWN', { tool, secret: name });
+      if (value === undefined) throw new PerdureError('PERDURE_SECRET_UNKNOWN', { user, secret: name });
       return value;
     });
+  }
+
+  /** The same for the variables of a tool; the error names the variable. */
+  resolveVariables(env: Readonly<Record<string, string>>, tool: string): Readonly<Record<string, string>> {
+    const user = (name: string): string => `The variable "${name}", which "${tool}" is handed,`;
+    return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, this.resolveText(value, user(name))]));
+  }
+
+  /** Throws PERDURE_SECRET_UNKNOWN, with the variable, where one refers to a secret that is not registered. */
+  checkVariables(env: Readonly<Record<string, string | null>>): void {
+    for (const [name, value] of Object.entries(env)) this.resolveText(value ?? '', `The variable "${name}"`);
   }
 }
 

@@ -19,7 +19,14 @@ export function spellingsOf(value: string, reference: string): readonly SecretSp
     whole.add(encodeURIComponent(value)).add(encodeURI(value)).add(inForm);
   }
   const texts = Array.from(whole, (text) => ({ text, reference, before: 0, after: 0 }));
-  return [...texts, ...base64Spellings(bytes, reference)];
+  return [...texts, ...base64Spellings(bytes, reference), ...wideSpellings(value, reference)];
+}
+
+/** In two bytes for each character, as some systems write texts. */
+function wideSpellings(value: string, reference: string): readonly SecretSpelling[] {
+  const bytes = Buffer.from(value, 'utf16le');
+  const text = { text: bytes.toString('latin1'), reference, before: 0, after: 0 };
+  return [text, ...base64Spellings(bytes, reference)];
 }
 
 function html(value: string): string {

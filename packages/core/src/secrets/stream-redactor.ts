@@ -1,6 +1,6 @@
 import { applied, type Replacement } from './replacement.js';
 import { isGap } from './secret-registry.js';
-import type { TextRedaction } from './text-redaction.js';
+import { TAIL, type TextRedaction } from './text-redaction.js';
 
 /**
  * Redacts a text that comes in pieces. It holds back the segment that is not whole, at most twice the longest text that
@@ -38,8 +38,9 @@ export class StreamRedactor {
       }
       const isFull = length >= most;
       if (!isFull && !(hasSegments && isGap(piece.charCodeAt(at)))) continue;
+      // The segment itself, which may be long, is made of its two parts only when it ends.
+      if (!isFull && this.goesOn(piece, from, at + 1)) continue;
       const segment = this.held + piece.slice(from, at + 1);
-      if (!isFull && this.redaction.goesOn(segment)) continue;
       const replacements = this.redaction.scan(segment);
       if (isFull || replacements.length > 0 || this.held !== '') {
         shown.push(piece.slice(copied, from));
@@ -53,6 +54,14 @@ export class StreamRedactor {
     shown.push(piece.slice(copied, from));
     this.held += piece.slice(from);
     return shown.join('');
+  }
+
+  private goesOn(piece: string, from: number, end: number): boolean {
+    const { held } = this;
+    const missing = TAIL - (end - from);
+    const tail = missing > 0 ? held.slice(-missing) + piece.slice(from, end) : piece.slice(end - TAIL, end);
+    const first = held === '' ? piece.charCodeAt(from) : held.charCodeAt(0);
+    return this.redaction.goesOn(tail, held.length + end - from, first);
   }
 
   get holdsText(): boolean {

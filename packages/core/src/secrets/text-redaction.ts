@@ -6,7 +6,7 @@ import { DEEPEST, TextScanner } from './text-scanner.js';
 import { unescaped } from './unescaped.js';
 
 /** Characters of a text's end that redactors are shown, to say whether something may go on. */
-const TAIL = 256;
+export const TAIL = 256;
 /** Encoding makes a text longer: what is looked for may be so many times as long. */
 const GROWTH = 4;
 const LEAST = 4_096;
@@ -45,11 +45,10 @@ export class TextRedaction {
     return segment.length < this.shortest ? [] : this.scanner.scan(segment);
   }
 
-  /** Whether a segment that ends with a gap goes on behind it. */
-  goesOn(segment: string): boolean {
-    const isWhole = segment.length <= TAIL;
-    const tail = isWhole ? segment : segment.slice(-TAIL);
-    if (isGap(segment.charCodeAt(0)) && ONLY_GAPS.test(tail)) return false;
+  /** Whether a segment that ends with a gap goes on behind it. Its last `TAIL` characters are enough to say so. */
+  goesOn(tail: string, length = tail.length, first = tail.charCodeAt(0)): boolean {
+    const isWhole = length <= TAIL;
+    if (isGap(first) && ONLY_GAPS.test(tail)) return false;
     // Escapes stand between what is looked for and the gap.
     for (let shown: string | undefined = tail, depth = 0; shown !== undefined && depth <= DEEPEST; depth++) {
       if (this.secrets.continues(shown, isWhole) || isLineEnd(shown)) return true;
@@ -65,7 +64,8 @@ export class TextRedaction {
     const tail = held.slice(-TAIL);
     const last = tail.charCodeAt(tail.length - 1);
     // Encodings of all sorts go on behind a letter or a digit, and escapes behind what begins them.
-    if (isGap(last) ? this.goesOn(held) : last >= 0xd800 || OPENS_ENCODING.test(tail)) return true;
+    if (isGap(last) ? this.goesOn(tail, held.length, held.charCodeAt(0)) : last >= 0xd800 || OPENS_ENCODING.test(tail))
+      return true;
     for (let shown: string | undefined = tail, depth = 0; shown !== undefined && depth <= DEEPEST; depth++) {
       if (this.secrets.isBegun(shown) || this.redactors.some((redactor) => isOpenFor(redactor, shown ?? '')))
         return true;

@@ -24,7 +24,7 @@ export async function acceptAndRun(
   const { prompt, bytes } = await withFiles(loaded, given);
   const runId = prompt.runId === undefined ? undefined : redaction.redactText(prompt.runId);
   const run =
-    runId === undefined ? undefined : { runId, digest: digestOf(canonicalJson(redaction.redact(prompt.parts))) };
+    runId === undefined ? undefined : { runId, digest: digestOf(canonicalJson(redaction.redactFact(prompt.parts))) };
   const claimed = run === undefined ? key.id : home.runIds.claim(key, run.runId);
   if (run !== undefined && claimed !== key.id) {
     throw new PerdureError('PERDURE_RUN_IDENTITY_CONFLICT', { run: run.runId, session: claimed });

@@ -42,7 +42,7 @@ function questionOf(question: CallQuestion): Omit<QuestionInteraction, 'id' | 't
 export async function respondTo(loaded: LoadedSession, given: InteractionResponse): Promise<void> {
   const { journal, env, key, redaction } = loaded.work;
   // Options are stored without secrets, and so must be what is compared with them.
-  const response = redaction.redact(checkResponse(given));
+  const response = redaction.redactFact(checkResponse(given));
   const interaction = response.id;
   await journal.refresh();
   const now = env.clock.now();

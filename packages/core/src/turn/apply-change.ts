@@ -12,6 +12,8 @@ export interface ChangeGround {
   readonly agent: AgentView;
   readonly composer: Composer;
   readonly variables?: VariableValues;
+  /** Why a model was refused, where that is an input: which models there are only its process knew. */
+  readonly modelRefusal?: () => Failure | undefined;
   /** Whether this process can serve the session with these plugins. */
   readonly servesPlugins?: (plugins: readonly ActivePlugin[]) => boolean;
 }
@@ -22,7 +24,7 @@ export interface ChangeGround {
 export function applyChange(
   batch: FactBatch,
   { changeId, change }: PendingChange,
-  { agent, composer, variables, servesPlugins }: ChangeGround,
+  { agent, composer, variables, modelRefusal, servesPlugins }: ChangeGround,
   session: string,
 ): void {
   const scope = scopeOf(batch);
@@ -39,7 +41,7 @@ export function applyChange(
     return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
   }
   if (change.kind === 'model') {
-    const failure = modelFailure(change.model, agent);
+    const failure = modelRefusal === undefined ? modelFailure(change.model, agent) : modelRefusal();
     return batch.add('ChangeApplied', { changeId, ...(failure && { failure }) }, scope, NODE);
   }
   if (change.kind === 'clear' || change.kind === 'approvals') {
@@ -74,7 +76,7 @@ function notSupplied(kind: string, id: string, session: string): Failure {
   return { code, message: errorMessage(code, { session, kind, id }) };
 }
 
-function modelFailure(name: string, agent: AgentView): { readonly code: string; readonly message: string } | undefined {
+function modelFailure(name: string, agent: AgentView): Failure | undefined {
   try {
     agent.model(name);
     return undefined;

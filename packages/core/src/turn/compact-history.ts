@@ -37,7 +37,8 @@ export async function compactByRequest(changeId: string, site: CompactionSite): 
   const summary = await summaryFor(changeId, plan, agent, site);
   if (summary.status === 'aborted') return [];
   if (summary.status === 'denied') return [...summary.facts, applied(summary.failure)];
-  return [...summary.facts, compactedBy(plan, summary, site, changeId), applied()];
+  const compacted = smallestOf(plan, summary, site, changeId);
+  return [...summary.facts, ...(compacted === undefined ? [] : [compacted]), applied()];
 }
 
 /**
@@ -80,12 +81,26 @@ export function compactedPayload(
   };
 }
 
+/** What makes the request smaller: the summary, or what is made without a model; `undefined` when neither does. */
+function smallestOf(
+  plan: DecidedCompaction,
+  summary: Exclude<Summary, { readonly status: 'aborted' }>,
+  site: CompactionSite,
+  changeId: string,
+): DraftedFact | undefined {
+  const withoutModel = { status: 'failed', facts: [], failure: undefined } as const;
+  const tried = summary.status === 'written' ? [summary, withoutModel] : [summary];
+  return tried
+    .map((each) => compactedBy(plan, each, site, changeId))
+    .find(({ payload: { tokensBefore = 0, tokensAfter = 0 } }) => tokensAfter < tokensBefore);
+}
+
 function compactedBy(
   plan: DecidedCompaction,
   summary: Exclude<Summary, { readonly status: 'aborted' }>,
   site: CompactionSite,
   changeId?: string,
-): DraftedFact {
+): DraftedFact<'HistoryCompacted'> {
   const { state } = site.work.journal;
   const request = changeId === undefined ? {} : { changeId };
   const said =

@@ -150,7 +150,7 @@ export const errorTable = {
   PERDURE_SECRET_IN_ARGUMENTS: refused(
     'The arguments of "{tool}" hold a credential. It was taken out; nothing was run. Pass secret://<name>.',
   ),
-  PERDURE_SECRET_UNKNOWN: refused('The call of "{tool}" refers to the secret "{secret}", which is not registered.'),
+  PERDURE_SECRET_UNKNOWN: refused('{user} refers to the secret "{secret}", which is not registered.'),
   PERDURE_MCP_UNAVAILABLE: unavailable('The MCP server "{server}" cannot be used: {reason}.'),
   PERDURE_MCP_TOOL_CHANGED: conflict(
     'The MCP server "{server}" offers "{tool}" otherwise than when the step began; it was not called.',
