@@ -81,7 +81,7 @@ describe('erasing a session', () => {
     const second = await node(at, 'b');
     for (const { sessions } of [agent, second.agent]) {
       await expect(sessions.get('s')).rejects.toMatchObject({ code: 'PERDURE_SESSION_ERASED' });
-      await expect(sessions.create({ sessionId: 's' })).rejects.toMatchObject({ code: 'PERDURE_SESSION_EXISTS' });
+      await expect(sessions.create({ sessionId: 's' })).rejects.toMatchObject({ code: 'PERDURE_SESSION_ERASED' });
       await expect(sessions.fork('s')).rejects.toMatchObject({ code: 'PERDURE_SESSION_ERASED' });
       expect(await sessions.erase('s')).toEqual({ sessions: ['s'] });
     }

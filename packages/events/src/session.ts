@@ -126,7 +126,10 @@ export const sessionArchived = defineEvent({
   wire: { type: 'session_archived', payload: (fact) => ({ reason: fact.reason }) },
 });
 
-/** An archived session may go on. `archivedAt` is since when it was away, in epoch milliseconds. */
+/**
+ * A session that took nothing may go on: it was archived, or it was to be erased and sessions that were forked from it
+ * stand against that. `archivedAt` is since when it took nothing, in epoch milliseconds.
+ */
 export const sessionRestored = defineEvent({
   type: 'SessionRestored',
   version: 1,

@@ -1,5 +1,6 @@
 import { loadSession, takeSnapshot } from '@perdure/core';
 import { sessionStream } from '@perdure/events';
+import { PerdureError } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
 import { factsHeader } from '../sessions/exchange-file.js';
@@ -23,6 +24,7 @@ export function sessionsExport(context: CliContext, id: string, flags: SessionsE
     await requireRecorded(runtime, key);
     const { store, facts } = runtime.services;
     const folded = await loadSession(store, sessionStream(key), facts);
+    if (folded.state.isErased) throw new PerdureError('PERDURE_SESSION_ERASED', { session: id });
     const target = openTarget(flags.out, context.screen.out);
     if (flags.facts === true || flags.format === 'facts') {
       const { revision, hash } = folded;

@@ -17,6 +17,8 @@ import { refuseServers } from '../host/session-servers.js';
 import { canonicalJson } from '../session/canonical-json.js';
 import type { FactBatch } from '../session/fact-batch.js';
 import type { Journal } from '../session/journal.js';
+import { erasedError } from '../session/refuse-erased.js';
+import { hasEnded } from '../session/session-loader.js';
 import { isImporting } from '../session/session-state.js';
 import { importedMessages, type ImportedMessages } from './imported-messages.js';
 import { bytesOf, LongTexts } from './long-texts.js';
@@ -37,7 +39,8 @@ export interface ImportGround {
 
 /**
  * Makes a session out of a snapshot. The same snapshot again is the same session; an import that broke off goes on.
- * Throws PERDURE_SNAPSHOT_INVALID naming the field, and PERDURE_SESSION_EXISTS where the id is another session's.
+ * Throws PERDURE_SNAPSHOT_INVALID naming the field, PERDURE_SESSION_EXISTS where the id is another session's, and
+ * PERDURE_SESSION_ERASED where it was one's that is gone.
  */
 export async function importSession(
   ground: ImportGround,
@@ -102,6 +105,7 @@ async function place(
 ): Promise<SessionConfig> {
   const first = resolve(options, asked ?? original);
   if (await isFree(services, first.key, digest)) return first;
+  if (asked !== undefined && (await hasEnded(services.store, sessionStream(first.key)))) throw erasedError(asked);
   const other = resolve(options, `${original.slice(0, 180)}-${digest.slice(7, 19)}`);
   if (asked === undefined && (await isFree(services, other.key, digest))) return other;
   throw exists(asked === undefined ? other.key : first.key);

@@ -22,8 +22,9 @@ import type { FactBatch } from '../session/fact-batch.js';
 import { followHost } from '../session/host-changes.js';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { openStream, relabel } from '../session/open-stream.js';
+import { erasedError } from '../session/refuse-erased.js';
 import { checkEraseOptions, checkOptions, checkReason, checkText } from '../session/session-input.js';
-import type { SessionIdentity } from '../session/session-state.js';
+import type { SessionIdentity, SessionState } from '../session/session-state.js';
 import type { AgentConfig } from './agent-options.js';
 import type { AgentView } from './agent-view.js';
 import { eraseSession } from './erase-session.js';
@@ -58,13 +59,13 @@ export class AgentSessions implements Sessions {
     await this.starting;
     const config = this.resolve(options);
     return this.opening.after(config.key.id, async () => {
-      const { handle, home } = this.registry.build(config);
+      const { handle, home } = await this.build(config);
       try {
         await home.use(async ({ work: { journal }, create }) => {
           // Before the first fact: a session whose servers cannot be used is not made.
           if (journal.head < 0) await giveServers(home, config.mcp);
           const isFirst = journal.head < 0 && (await openStream(journal, create));
-          if (!isFirst) throw new PerdureError('PERDURE_SESSION_EXISTS', { session: config.key.id });
+          if (!isFirst) throw takenError(journal.state, config.key.id);
         });
       } catch (error) {
         await home.close('closed');
@@ -133,17 +134,13 @@ export class AgentSessions implements Sessions {
     const { at, ...others } = checkOptions(options);
     refuseServers(others);
     const origin = await this.keyOf(id);
-    const state = await this.registry.look(origin, (journal) => journal.state);
+    const { state, head } = await this.registry.look(origin, ({ state: now, head: last }) => ({ state: now, head: last }));
     this.assertOwn(id, state.identity);
     const config = this.resolve(others);
     // The workspace is the one of the other session, unless another is named.
     const workspace = others.workspace === undefined ? undefined : config.workspace;
-    await forkSession(origin, { at, state }, { ...config, workspace }, this.services);
-    // Whoever erases the other one looks for forks behind its request: one of the two sees the other.
-    const isLost = await this.registry.look(origin, (journal) => journal.state.erase !== undefined);
-    if (!isLost) return this.registry.handle(config).handle;
-    await eraseSession(config.key, { cascade: true, reason: undefined }, this.services, async () => undefined);
-    throw new PerdureError('PERDURE_SESSION_ERASED', { session: id });
+    await forkSession(origin, { at, state, head }, { ...config, workspace }, this.services);
+    return this.registry.handle(config).handle;
   }
 
   async erase(id: string, options?: EraseOptions): Promise<Erasure> {
@@ -174,6 +171,16 @@ export class AgentSessions implements Sessions {
     return importSession({ services, agentId: this.agent.id, registry, hasModel, resolve }, snapshot, options);
   }
 
+  /** A place for a session that nobody here has a handle of. */
+  private async build(config: SessionConfig) {
+    try {
+      return this.registry.build(config);
+    } catch (error) {
+      if (!isPerdureError(error, 'PERDURE_SESSION_EXISTS')) throw error;
+      throw await this.registry.look(config.key, ({ state }) => takenError(state, config.key.id));
+    }
+  }
+
   private async keyOf(id: string): Promise<SessionKey> {
     await this.starting;
     return this.resolve({}, { sessionId: id }).key;
@@ -202,4 +209,9 @@ export class AgentSessions implements Sessions {
     const { id: agentId, tenant = null } = this.agent;
     return { agentId, tenant };
   }
+}
+
+/** Why a session cannot be made: there is one, or there was. */
+function takenError(state: SessionState, session: string): PerdureError {
+  return state.isErased ? erasedError(session) : new PerdureError('PERDURE_SESSION_EXISTS', { session });
 }

@@ -1,8 +1,9 @@
 import type { ActivePlugin, Labels, SessionKey } from '@perdure/events';
-import { PerdureError, reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
+import { reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { leaveNode, type Leaving } from '../session/leave-node.js';
 import { isUnderWay } from '../session/passivation.js';
+import { closedError } from '../session/refuse-erased.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
@@ -41,6 +42,7 @@ export class RegisteredHome implements SessionHome {
   isAsked = false;
   /** The session is loaded because it had work, and goes when that is done. */
   private isKept = false;
+  private isErased = false;
   /** For how long the runtime leaves the session to others because it failed here. */
   private readonly pause = new FailurePause();
   private limits: SessionRetentionLimits;
@@ -71,7 +73,6 @@ export class RegisteredHome implements SessionHome {
   get snapshots(): HostServices['snapshots'] {
     return this.ground.services.snapshots;
   }
-
   get prices(): SessionHome['prices'] {
     return this.ground.services.config.prices;
   }
@@ -178,7 +179,8 @@ export class RegisteredHome implements SessionHome {
   }
 
   /** Safe to repeat; resolves when nothing of the session is left in this process. */
-  close(reason: 'closed' | 'passivated'): Promise<void> {
+  close(reason: 'closed' | 'passivated', isErased = false): Promise<void> {
+    this.isErased ||= isErased;
     this.closing ??= this.letGo(reason).finally(() => this.gone());
     return this.closing;
   }
@@ -196,8 +198,7 @@ export class RegisteredHome implements SessionHome {
   }
 
   private load(): Promise<LoadedSession> {
-    if (this.closing !== undefined)
-      return Promise.reject(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
+    if (this.closing !== undefined) return Promise.reject(closedError(this.key.id, this.isErased));
     this.loading ??= this.open().catch((error: unknown) => {
       this.loading = undefined;
       throw error;
@@ -282,17 +283,16 @@ export class RegisteredHome implements SessionHome {
   }
 
   private report(error: unknown): void {
-    const reason = reasonOf(error);
-    this.logger.log('warn', 'A session could not be let go.', { session: this.key.id, reason });
+    this.logger.log('warn', 'A session could not be let go.', { session: this.key.id, reason: reasonOf(error) });
   }
 
   private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
     this.resting.stop();
     await this.leaving;
     const loaded = await this.loading?.catch(() => undefined);
-    await loaded?.close(this.ground.services.config.closeGraceMs, reason);
+    await loaded?.close(this.ground.services.config.closeGraceMs, reason, this.isErased);
     if (loaded !== undefined)
       await giveBack(this.ground.services, this.key, loaded.lost).catch((error: unknown) => this.report(error));
-    this.waiters.suspend(new PerdureError('PERDURE_SESSION_CLOSED', { session: this.key.id }));
+    this.waiters.suspend(closedError(this.key.id, this.isErased));
   }
 }

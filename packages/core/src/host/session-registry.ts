@@ -81,9 +81,9 @@ export class SessionRegistry {
     return this.handles.get(keyText(key))?.home;
   }
 
-  /** Lets a session go, if it is here. */
+  /** Lets a session go that is being erased, if it is here. */
   async letGo(key: SessionKey): Promise<void> {
-    await this.home(key)?.close('closed');
+    await this.home(key)?.close('closed', true);
   }
 
   /** Lets all sessions go, together. */

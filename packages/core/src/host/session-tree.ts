@@ -1,6 +1,7 @@
 import { keyText, sessionStream, type SessionKey } from '@perdure/events';
 import { PerdureError, type SessionTree } from '@perdure/plugin-api';
 import { descendantsOf } from '../project/lineage.js';
+import { hasEnded } from '../session/session-loader.js';
 import type { HostServices } from './host-services.js';
 
 /** A session with those that came out of it. */
@@ -29,7 +30,7 @@ async function branchOf(
   above: ReadonlySet<string>,
 ): Promise<Branch> {
   const { key } = branch;
-  const isErased = await isSessionErased(key, services);
+  const isErased = await hasEnded(services.store, sessionStream(key));
   const within = new Set([...above, keyText(key)]);
   const below: Branch[] = [];
   for (const { session, ...row } of await descendantsOf(services, key)) {
@@ -41,7 +42,3 @@ async function branchOf(
   return { ...branch, isErased, below };
 }
 
-async function isSessionErased(key: SessionKey, { store }: HostServices): Promise<boolean> {
-  const [last] = (await store.read(sessionStream(key), { direction: 'backwards', limit: 1 })).facts;
-  return last?.type === 'SessionErased';
-}

@@ -70,11 +70,12 @@ const nothing: Omit<RunnableRow, 'session' | 'tenant'> = {
  */
 export const runnable: Projection<RunnableRow> = {
   name: 'runnable',
-  version: 5,
+  version: 6,
   types: [
     'SessionCreated',
     'SessionForked',
     'EraseRequested',
+    'SessionRestored',
     'SessionErased',
     'PromptAccepted',
     'PromptCancelled',
@@ -129,6 +130,8 @@ function changeOf(row: RunnableRow, type: string, payload: unknown): Partial<Run
       const { cascade, reason = null } = payload as PayloadOf<'EraseRequested'>;
       return { erasing: { cascade, reason } };
     }
+    case 'SessionRestored':
+      return { erasing: null };
     case 'PromptAccepted': {
       const { turnId, promptId } = payload as PayloadOf<'PromptAccepted'>;
       const added = { prompts: [...prompts, { promptId, turnId }] };

@@ -1,5 +1,6 @@
 import type { Actor, Change, PayloadOf } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
+import type { SessionWork } from '../turn/session-work.js';
 import { refuseArchived } from './refuse-archived.js';
 import type { FactBatch } from './fact-batch.js';
 import type { Journal } from './journal.js';
@@ -13,6 +14,11 @@ import { currentTurn, type OpenTurn, type SessionState } from './session-state.j
 export interface InputIds {
   readonly promptId: string;
   readonly turnId: string;
+}
+
+export function inputIds({ journal, env, key }: Pick<SessionWork, 'journal' | 'env' | 'key'>): InputIds {
+  const scope = `${key.id}-${journal.state.ownership.epoch}`;
+  return { promptId: env.idGenerator.next(`${scope}-prompt`), turnId: env.idGenerator.next(`${scope}-turn`) };
 }
 
 /** Which turn answers a prompt. */
@@ -87,7 +93,8 @@ export function requestStop(batch: FactBatch, turnId: string, reason: string | u
 /** Asks for the end of a session: what runs is stopped, what waits is taken back, and it takes nothing more. */
 export function requestErasure(batch: FactBatch, erase: PayloadOf<'EraseRequested'>): boolean {
   const { isDone } = requestStopAll(batch, 'erased');
-  if (isDone && batch.state.erase === undefined) batch.add('EraseRequested', erase, {}, { kind: 'host' });
+  const { erase: asked } = batch.state;
+  if (isDone && (asked === undefined || (erase.cascade && !asked.cascade))) batch.add('EraseRequested', erase, {}, { kind: 'host' });
   return isDone;
 }
 

@@ -2,6 +2,7 @@ import { PerdureError } from '@perdure/plugin-api';
 import type { FactBatch } from './fact-batch.js';
 import { refuseNewer } from './ownership.js';
 import { refuseArchived } from './refuse-archived.js';
+import { refuseErased } from './refuse-erased.js';
 import { currentTurn } from './session-state.js';
 
 const HOST = { kind: 'host' } as const;
@@ -15,6 +16,7 @@ export function archiveSession(batch: FactBatch, session: string, reason: string
   if (state.identity === undefined) throw new PerdureError('PERDURE_SESSION_NOT_FOUND', { session });
   refuseNewer(state, session);
   refuseArchived(state, session);
+  refuseErased(state, session);
   const busy = currentTurn(state)?.turnId ?? state.hostCalls[0]?.callId ?? state.changes[0]?.changeId;
   if (busy !== undefined) throw new PerdureError('PERDURE_SESSION_BUSY', { session, turn: busy });
   batch.add('SessionArchived', { reason: reason ?? '' }, {}, HOST);

@@ -33,7 +33,9 @@ export async function* readChain(
       options.until === undefined
         ? page.facts
         : page.facts.filter(({ revision }) => revision < (options.until as number));
-    for (const fact of facts) check.next(fact, options.omitDetail === true);
+    // A stream that is truncated while it is read holds its last fact alone.
+    const isEnd = facts.length === 1 && page.facts.length === 1 && page.next === undefined;
+    for (const fact of facts) check.next(fact, { mayHaveGaps: options.omitDetail === true, mayBeRest: isEnd });
     if (facts.length > 0) yield facts;
     from = page.next;
   }
@@ -53,11 +55,15 @@ export class ChainCheck {
   }
 
   /** Throws PERDURE_CHAIN_BROKEN unless the fact is whole and follows the one before. */
-  next(fact: RecordedFact, mayHaveGaps = false): void {
+  next(
+    fact: RecordedFact,
+    { mayHaveGaps = false, mayBeRest = false }: { readonly mayHaveGaps?: boolean; readonly mayBeRest?: boolean } = {},
+  ): void {
     const claimed = claimedHashes(fact.metadata);
     const isBeginning = this.revision < 0;
     // Nothing is left before the end of a session that was erased.
-    const isRest = isBeginning && fact.type === 'SessionErased';
+    const isBehindGap = mayBeRest && fact.revision > this.revision + 1;
+    const isRest = (isBeginning || isBehindGap) && fact.type === 'SessionErased';
     const follows = isRest || fact.revision === this.revision + 1;
     // A fork follows a fact of another stream: whoever reads that one compares them.
     const isLinkedElsewhere = isRest || (isBeginning && fact.type === 'SessionForked');

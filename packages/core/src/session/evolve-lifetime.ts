@@ -21,7 +21,8 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
   }),
 
   SessionForked: (fact, state, place) => ({
-    ...withoutWaiting(state),
+    // What it goes on from was erased while it was made: so is it.
+    ...(state.isErased ? { ...initialState, isErased: true } : withoutWaiting(state)),
     identity: {
       ...identityOf(fact, place.time),
       // It may do no more than the session that it goes on from.
@@ -34,7 +35,7 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
 
   SessionRelabeled: (fact, state) => ({ ...state, labels: fact.labels }),
 
-  EraseRequested: ({ cascade, reason }, state) => {
+  EraseRequested: ({ cascade, reason }, state, { revision, time }) => {
     if (state.isErased) return state;
     const stop = { reason: 'erased' };
     const open = state.open.map((turn) => (turn.stop === undefined ? { ...turn, stop } : turn));
@@ -44,7 +45,7 @@ export const evolveLifetime: Pick<EvolveHandlers, LifetimeFacts> = {
       open,
       children,
       archivedAt: undefined,
-      erase: { cascade, ...(reason === undefined ? {} : { reason }) },
+      erase: { cascade, ...(reason === undefined ? {} : { reason }), revision, at: time },
     };
   },
 

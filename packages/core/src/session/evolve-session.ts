@@ -13,7 +13,7 @@ export const evolveSession: Pick<EvolveHandlers, SessionFacts> = {
 
   SessionArchived: (_, state, place) => ({ ...state, archivedAt: state.archivedAt ?? place.time }),
 
-  SessionRestored: (_, state) => ({ ...state, archivedAt: undefined }),
+  SessionRestored: (_, state) => ({ ...state, archivedAt: undefined, erase: undefined }),
 };
 
 /** A model was asked for a title. */

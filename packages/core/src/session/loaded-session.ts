@@ -3,13 +3,14 @@ import type { PayloadOf } from '@perdure/events';
 import { isPerdureError, PerdureError, type ResumeOptions, type TurnResult } from '@perdure/plugin-api';
 import { Executor } from '../turn/executor.js';
 import type { SessionWork } from '../turn/session-work.js';
-import type { InputIds } from './accept-input.js';
+import { inputIds, type InputIds } from './accept-input.js';
 import { BesideTurns } from './beside-turns.js';
 import type { FactBatch } from './fact-batch.js';
 import { FactTellers } from './fact-tellers.js';
 import { HostCalls, type HostWork } from './host-calls.js';
 import { askForHostChanges, changesAtRest } from './host-changes.js';
 import type { CommittedFact } from './journal.js';
+import { erasedError } from './refuse-erased.js';
 import type { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { partsToGoWithout } from './missing-parts.js';
 import { releaseOwnership, takeOwnership, type Ownership, type ReleaseReason } from './ownership.js';
@@ -71,6 +72,7 @@ export class LoadedSession {
     waiters.watchWith(() => this.lookAfter());
     if (waiters.turns.length > 0) this.follow();
     waiters.answer((turnId) => this.index.resultOf(turnId));
+    if (work.journal.state.isErased) this.fail(erasedError(work.key.id));
   }
 
   /** Aborts when the session is let go in this process. */
@@ -88,7 +90,6 @@ export class LoadedSession {
     return this.held !== undefined && this.held.epoch === this.work.journal.state.ownership.epoch;
   }
 
-  /** Begins to follow what others append. */
   follow(): void {
     this.follower.follow();
   }
@@ -98,10 +99,8 @@ export class LoadedSession {
    * try and are the same in every other.
    */
   accept<Result>(decide: (batch: FactBatch, ids: InputIds) => Result): Promise<Result> {
-    const { journal, env, key } = this.work;
-    const scope = `${key.id}-${journal.state.ownership.epoch}`;
-    const ids = { promptId: env.idGenerator.next(`${scope}-prompt`), turnId: env.idGenerator.next(`${scope}-turn`) };
-    return journal.commit((batch) => {
+    const ids = inputIds(this.work);
+    return this.work.journal.commit((batch) => {
       this.create(batch);
       return decide(batch, ids);
     }, 'input');
@@ -177,21 +176,21 @@ export class LoadedSession {
   }
 
   /** Lets the session go. A turn that runs is left where another owner can go on. */
-  async close(graceMs: number, reason: ReleaseReason): Promise<void> {
+  async close(graceMs: number, reason: ReleaseReason, isErased = false): Promise<void> {
     if (this.signal.aborted) return;
     this.isLeaving = true;
     await this.taking?.catch(() => undefined);
-    const { executor } = this;
-    const wasOwner = this.held !== undefined;
+    const { executor, held } = this;
     await this.besideTurns.titles.end(graceMs);
     try {
       if (!(await this.release(reason))) {
         await Promise.all([executor?.suspend(graceMs), this.hostCalls.end(graceMs)]);
         await this.release(reason, true);
       }
-      await this.tellers.tellEnd(wasOwner);
+      await this.tellers.tellEnd(held !== undefined);
       if (this.failure === undefined) await this.snapshots?.finish();
     } finally {
+      if (isErased) this.failure ??= erasedError(this.work.key.id);
       this.end();
       this.waiters.answer((turnId) => this.suspended(turnId));
     }
@@ -210,7 +209,7 @@ export class LoadedSession {
     const closed = new PerdureError('PERDURE_SESSION_CLOSED', { session: this.work.key.id });
     this.waiters.watchWith(undefined);
     this.closing.abort(closed);
-    this.ending.abort(closed);
+    this.ending.abort(this.failure ?? closed);
     this.hostCalls.breakOff();
     this.follower.end();
     this.work.feed.pulse.beat();
@@ -245,6 +244,8 @@ export class LoadedSession {
         return this.follower.again();
       case 'OwnershipReleased':
         return this.letGo();
+      case 'SessionErased':
+        return this.fail(erasedError(this.work.key.id));
       case 'RunEnded':
       case 'PromptCancelled':
         return this.waiters.answer((turnId) => this.index.resultOf(turnId));

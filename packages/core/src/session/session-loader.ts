@@ -1,6 +1,7 @@
 import {
   claimedHashes,
   FIRST_PREV_HASH,
+  isFactIntact,
   sessionKeyOf,
   sessionStream,
   type FactRegistry,
@@ -9,6 +10,7 @@ import {
   type SessionKey,
 } from '@perdure/events';
 import { PerdureError, type EventStore } from '@perdure/plugin-api';
+import { sha256 } from '../host/sha256.js';
 import { ChainCheck, readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
 import { timeOf } from './fact-encoder.js';
@@ -94,10 +96,20 @@ export async function beginningOf(
     ...(start === undefined ? {} : { start }),
     ...(openBefore === undefined ? {} : { openBefore }),
   });
+  // Whoever made it had not seen yet that the other one is erased.
+  if (folded.revision < from.revision && (await hasEnded(store, sessionStream(origin)))) {
+    return { ...emptySession, state: { ...initialState, isErased: true } };
+  }
   if (folded.revision !== from.revision || folded.hash !== claimedHashes(first.metadata)?.prevHash) {
     throw new PerdureError('PERDURE_CHAIN_BROKEN', { stream: first.stream, revision: first.revision });
   }
   return { ...folded, revision: -1 };
+}
+
+/** Whether the last fact of a stream is that its session was erased. */
+export async function hasEnded(store: EventStore, stream: string): Promise<boolean> {
+  const [last] = (await store.read(stream, { direction: 'backwards', limit: 1 })).facts;
+  return last?.type === 'SessionErased' && isFactIntact(last, sha256);
 }
 
 /**

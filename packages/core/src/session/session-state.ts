@@ -23,7 +23,16 @@ import type { CallState } from './call-state.js';
 import type { ChildState } from './child-state.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
+
+/** That everything which a session holds is to be gone. */
+export interface ErasureRequest {
+  readonly cascade: boolean;
+  readonly reason?: string;
+  /** The place of the request, and when it came, in epoch milliseconds. */
+  readonly revision: number;
+  readonly at: number;
+}
 
 /**
  * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
@@ -81,7 +90,7 @@ export interface SessionState {
   /** Commands that a client named by an id of its own: the same id again is not another command. */
   readonly commands: AppendList<KnownCommand>;
   /** Someone wants all of it to be gone: it takes nothing more. */
-  readonly erase: { readonly cascade: boolean; readonly reason?: string } | undefined;
+  readonly erase: ErasureRequest | undefined;
   /** The stream has come to its last fact. */
   readonly isErased: boolean;
   /** The artifacts that facts name, each as often as they do: what of the store is the session's to read. */

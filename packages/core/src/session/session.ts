@@ -20,6 +20,7 @@ import { eventSource } from './event-source.js';
 import { listenTo } from './listen.js';
 import type { LoadedSession } from './loaded-session.js';
 import { refuseArchived } from './refuse-archived.js';
+import { refuseGone } from './refuse-erased.js';
 import type { SessionHome } from './session-home.js';
 import {
   checkCall,
@@ -279,6 +280,7 @@ export class DurableSession implements api.Session {
   private upToDate<Result>(look: (loaded: LoadedSession) => Result | Promise<Result>): Promise<Result> {
     return this.home.use(async (loaded) => {
       await loaded.work.journal.refresh();
+      refuseGone(loaded.work.journal.state, this.id);
       return look(loaded);
     });
   }
