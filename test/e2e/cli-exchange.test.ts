@@ -49,3 +49,22 @@ test('a snapshot becomes a session that goes on; the same again is the same', { 
   expect([refused.code, refused.error]).toEqual([2, expect.stringContaining('schema_version')]);
   expect((await sessions('import', place.path('none.json'))).error).toContain('PERDURE_INPUT_INVALID');
 });
+
+test('the facts of a fork are refused without the session that it goes on from', { timeout: 60_000 }, async () => {
+  expect((await sessions('fork', 's', '--session', 'f')).code).toBe(0);
+  const [file, origin] = [place.path('f.jsonl'), place.path('s.jsonl')];
+  for (const [id, out] of [['f', file] as const, ['s', origin] as const]) {
+    expect((await sessions('export', id, '--format', 'facts', '--out', out)).code).toBe(0);
+  }
+  const other = ['--store', place.path('fork.db')];
+  const refused = await sessions('import', file, ...other);
+  expect(refused.code).toBe(4);
+  expect(refused.error).toMatch(
+    /"f" is a fork of "s" at revision \d+.*import that first.*PERDURE_FORK_ORIGIN_MISSING/s,
+  );
+  expect((await sessions('show', 'f', ...other)).error).toContain('PERDURE_SESSION_NOT_FOUND');
+  expect((await sessions('import', origin, ...other)).code).toBe(0);
+  expect((await sessions('import', file, ...other)).code).toBe(0);
+  expect((await sessions('verify', 'f', ...other)).code).toBe(0);
+  expect((await sessions('show', 'f', ...other)).out).toContain('what is there?');
+});

@@ -179,6 +179,7 @@ describe('an import', () => {
     const kept = await runtime.services.container.get(ARTIFACT_STORE).get(undefined, artifacts[0]?.digest ?? '');
     const whole = Buffer.from(kept ?? []).toString();
     expect(whole).toContain('x'.repeat(1_000));
+    expect((await session.artifact(artifacts[0]?.digest ?? ''))?.length).toBe(artifacts[0]?.bytes);
     expect(`${whole}${JSON.stringify(facts)}`).not.toContain(secret);
     expect(JSON.stringify((await session.messages()).items)).toContain(artifacts[0]?.digest);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { verifySession } from '@perdure/core';
+import { restoreStream, verifySession } from '@perdure/core';
 import type { EventStore, Plugin, ProjectionStore, Session } from '@perdure/plugin-api';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel, type Script } from '@perdure/testing';
@@ -186,6 +186,40 @@ describe('a fork', () => {
     });
     await second.runtime.dispose();
   });
+});
+
+test('a fork without what it goes on from is neither restored, nor verified, nor opened', async () => {
+  const at = place();
+  const { runtime, agent } = await node(at);
+  await (await agent.sessions.create({ sessionId: 's' })).send('one');
+  await (await agent.sessions.fork('s', { sessionId: 'f' })).send('two');
+  await runtime.dispose();
+  const facts = async (id: string) => (await at.store.read(`session-_.${id}`)).facts;
+  const exported = async (id: string) => {
+    const recorded = await facts(id);
+    const hash = /"hash":"([0-9a-f]{64})"\}$/.exec(recorded.at(-1)?.metadata ?? '')?.[1] ?? '';
+    const read = async function* () {
+      yield* recorded;
+    };
+    return { revision: recorded.length - 1, hash, facts: read };
+  };
+  const store = new MemoryEventStore();
+  const { from } = JSON.parse((await facts('f'))[0]?.payload ?? '') as { from: { revision: number } };
+  const data = { session: 'f', origin: 's', revision: from.revision };
+  const missing = { code: 'PERDURE_FORK_ORIGIN_MISSING', data };
+  await expect(restoreStream(store, { id: 'f' }, await exported('f'))).rejects.toMatchObject(missing);
+  expect((await store.read('session-_.f')).facts).toEqual([]);
+  const copy = (await facts('f')).map(({ id, type, payload, metadata }) => ({ id, type, payload, metadata }));
+  await store.append('session-_.f', copy, { expected: 'none' });
+  await expect(verifySession(store, { id: 'f' })).rejects.toMatchObject(missing);
+  const other = await node({ store, projections: new MemoryProjectionStore() });
+  await expect(other.agent.sessions.get('f')).rejects.toMatchObject(missing);
+  await other.runtime.dispose();
+  await restoreStream(store, { id: 's' }, await exported('s'));
+  await verifySession(store, { id: 'f' });
+  const whole = await node({ store, projections: new MemoryProjectionStore() });
+  expect((await texts(await whole.agent.sessions.get('f'))).slice(-2)).toEqual(['user: two', 'assistant: well']);
+  await whole.runtime.dispose();
 });
 
 describe('a session as of a revision', () => {

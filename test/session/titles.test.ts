@@ -25,6 +25,13 @@ async function clerk(options: Partial<AgentOptions>, store = new MemoryEventStor
   return { store, runtime, agent, model, calls };
 }
 
+const theirs = {
+  id: 'theirs',
+  messages: [
+    { role: 'assistant', content: 'Hello.' },
+    { role: 'user', content: 'Theirs is this.' },
+  ],
+};
 const titled = (session: Session): Promise<unknown> =>
   waitUntil(async () => (await session.info()).titleBy === 'model');
 
@@ -180,6 +187,64 @@ describe('titles of sessions', () => {
     await disposed;
     const { facts } = await store.read('session-_.s');
     expect(facts.filter(({ type }) => type === 'SessionTitled')).toHaveLength(1);
+  });
+
+  test('of forks and of imported sessions are the same in lists, in searches and of the session', async () => {
+    const { agent } = await clerk({});
+    const { sessions } = agent;
+    const session = await sessions.create({ sessionId: 's' });
+    const empty = await sessions.fork((await sessions.create({ sessionId: 'blank' })).id, { sessionId: 'empty' });
+    await session.send('Write the notes.');
+    const { revision } = await session.info();
+    await sessions.fork('s', { sessionId: 'early', at: 0 });
+    const fork = await sessions.fork('s', { sessionId: 'fork' });
+    const again = await sessions.fork('fork', { sessionId: 'again' });
+    const named = await sessions.fork('s', { sessionId: 'named', at: revision });
+    await (
+      await named.set({ title: 'Mine' })
+    ).finished;
+    await sessions.fork('named', { sessionId: 'unnamed' });
+    for (const each of [fork, again, empty]) await each.send(`In ${each.id}.`);
+    await sessions.import(theirs, { sessionId: 'imported' });
+    const { items } = await sessions.list();
+    const listed = new Map(items.map(({ id, title, titleBy }) => [id, [title, titleBy]]));
+    for (const { id } of items) {
+      const { title, titleBy } = await (await sessions.get(id)).info();
+      expect([id, listed.get(id)]).toEqual([id, [title, titleBy]]);
+    }
+    const notes = ['Write the notes.', 'prompt'];
+    expect(Array.from(listed).sort(([one], [other]) => (one < other ? -1 : 1))).toEqual([
+      ['again', notes],
+      ['blank', [null, null]],
+      ['early', [null, null]],
+      ['empty', ['In empty.', 'prompt']],
+      ['fork', notes],
+      ['imported', ['Theirs is this.', 'prompt']],
+      ['named', ['Mine', 'host']],
+      ['s', notes],
+      ['unnamed', notes],
+    ]);
+    const found = (await sessions.search('the notes')).items.filter(({ found: { in: where } }) => where === 'title');
+    expect(found.map(({ id }) => id).toSorted()).toEqual(['again', 'fork', 's', 'unnamed']);
+    for (const item of items) expect(Object.keys(item)).not.toContain('words');
+  });
+
+  test('of forks that were made while the first prompt waited are their own', async () => {
+    const main = gatedModel(answers);
+    const { agent } = await clerk({ models: { main: main.model } });
+    const session = await agent.sessions.create({ sessionId: 's' });
+    const turn = await session.prompt('It waits.');
+    await waitUntil(() => main.begun() === 1);
+    const fork = await agent.sessions.fork('s', { sessionId: 'f' });
+    main.release();
+    await turn.finished;
+    const titles = async () => {
+      const listed = (await agent.sessions.list()).items.find(({ id }) => id === 'f');
+      return [listed?.title, (await fork.info()).title];
+    };
+    expect(await titles()).toEqual([null, null]);
+    await fork.send('Its own.');
+    expect(await titles()).toEqual(['Its own.', 'Its own.']);
   });
 
   test.each([

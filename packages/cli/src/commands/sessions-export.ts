@@ -3,7 +3,7 @@ import { sessionStream } from '@perdure/events';
 import { PerdureError } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { exitCodes } from '../exit-code.js';
-import { factsHeader } from '../sessions/exchange-file.js';
+import { factLine, factsHeader } from '../sessions/exchange-file.js';
 import { readFacts } from '../sessions/read-facts.js';
 import { requireRecorded } from '../sessions/recorded-session.js';
 import { jsonText } from '../terminal/json-text.js';
@@ -31,7 +31,7 @@ export function sessionsExport(context: CliContext, id: string, flags: SessionsE
       await target.line(jsonText(factsHeader(key, revision, hash)));
       for await (const fact of readFacts(store, key, { from: 0, until: revision })) {
         if (target.isClosed) break;
-        await target.line(jsonText(fact));
+        await target.line(factLine(fact));
       }
     } else {
       await target.line(jsonText(await takeSnapshot({ store, facts }, key, folded), 2));

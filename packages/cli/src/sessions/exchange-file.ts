@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { SessionKey } from '@perdure/events';
+import { sessionStream, type RecordedFact, type SessionKey } from '@perdure/events';
 import { PerdureError, reasonOf } from '@perdure/plugin-api';
 import type { ExportedFact } from '@perdure/core';
 import { z } from 'zod';
+import { jsonText } from '../terminal/json-text.js';
 
 export const FACTS_FORMAT = 'perdure.session-facts';
 
@@ -19,7 +20,10 @@ const header = z.strictObject({
 });
 export type FactsHeader = z.output<typeof header>;
 
-const line = z.object({
+/** The members of a stored fact, and no others. What `stream` and `position` say is of the store that it came from. */
+const line = z.strictObject({
+  stream: z.string(),
+  position: z.string(),
   revision: z.int().nonnegative(),
   id: z.string(),
   type: z.string(),
@@ -29,6 +33,10 @@ const line = z.object({
 
 export function factsHeader({ tenant = null, id }: SessionKeyLike, revision: number, hash: string): FactsHeader {
   return { format: FACTS_FORMAT, version: 1, tenant, session: id, revision, hash };
+}
+/** The line of a fact. */
+export function factLine({ stream, revision, position, id, type, payload, metadata }: RecordedFact): string {
+  return jsonText({ stream, revision, position, id, type, payload, metadata });
 }
 type SessionKeyLike = { readonly tenant?: string | null | undefined; readonly id: string };
 
@@ -43,7 +51,7 @@ export async function openExchangeFile(path: string): Promise<ExchangeFile> {
   const value = parsed(first);
   if (typeof value === 'object' && value !== null && 'format' in value) {
     const checked = header.safeParse(value);
-    if (checked.success) return { kind: 'facts', header: checked.data, facts: () => readFacts(path) };
+    if (checked.success) return { kind: 'facts', header: checked.data, facts: () => readFacts(path, checked.data) };
     const issue = checked.error.issues[0];
     throw invalid(['header', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'not valid');
   }
@@ -67,15 +75,29 @@ async function firstLine(path: string): Promise<string> {
   throw invalid('file', 'it is empty');
 }
 
-async function* readFacts(path: string): AsyncGenerator<ExportedFact> {
+async function* readFacts(path: string, header: FactsHeader): AsyncGenerator<ExportedFact> {
+  const stream = sessionStream(keyOfFacts(header, undefined));
   let number = 0;
   for await (const text of linesOf(path)) {
     number += 1;
     if (number === 1 || text.trim() === '') continue;
     const checked = line.safeParse(parsed(text));
-    if (!checked.success) throw invalid(`line ${number}`, checked.error.issues[0]?.message ?? 'it is no fact');
-    yield checked.data;
+    if (!checked.success) throw notFact(number, checked.error);
+    const { stream: named, position: _, ...fact } = checked.data;
+    if (named !== stream) throw invalid(`line ${number}.stream`, `it is ${named}, and the file is of ${stream}`);
+    yield fact;
   }
+}
+
+/** What is wrong with a line, and in which member; one that no fact has explains another that is missing. */
+function notFact(number: number, { issues }: z.ZodError): PerdureError {
+  const unknown = issues.find(({ code }) => code === 'unrecognized_keys');
+  if (unknown?.code === 'unrecognized_keys') {
+    return invalid(`line ${number}.${unknown.keys[0] ?? ''}`, 'no fact has such a member');
+  }
+  const [issue] = issues;
+  const field = [`line ${number}`, ...(issue?.path ?? [])].map(String).join('.');
+  return invalid(field, issue?.message ?? 'it is no fact');
 }
 
 function linesOf(path: string): AsyncIterable<string> {

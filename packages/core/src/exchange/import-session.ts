@@ -19,6 +19,7 @@ import type { FactBatch } from '../session/fact-batch.js';
 import type { Journal } from '../session/journal.js';
 import { erasedError } from '../session/refuse-erased.js';
 import { hasEnded } from '../session/session-loader.js';
+import { checkOptions } from '../session/session-input.js';
 import { isImporting } from '../session/session-state.js';
 import { importedMessages, type ImportedMessages } from './imported-messages.js';
 import { bytesOf, LongTexts } from './long-texts.js';
@@ -39,15 +40,12 @@ export interface ImportGround {
 
 /**
  * Makes a session out of a snapshot. The same snapshot again is the same session; an import that broke off goes on.
- * Throws PERDURE_SNAPSHOT_INVALID naming the field, PERDURE_SESSION_EXISTS where the id is another session's, and
- * PERDURE_SESSION_ERASED where it was one's that is gone.
+ * Throws PERDURE_INPUT_INVALID for options that are none, PERDURE_SNAPSHOT_INVALID naming the field,
+ * PERDURE_SESSION_EXISTS where the id is another session's, and PERDURE_SESSION_ERASED where it was one's that is gone.
  */
-export async function importSession(
-  ground: ImportGround,
-  value: unknown,
-  options: SessionOptions = {},
-): Promise<Session> {
+export async function importSession(ground: ImportGround, value: unknown, given?: SessionOptions): Promise<Session> {
   const { services, agentId, registry } = ground;
+  const options = checkOptions(given);
   const read = readSnapshot(value);
   if (!read.ok) throw invalidSnapshot(read.fault);
   const { snapshot } = read;

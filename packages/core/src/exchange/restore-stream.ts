@@ -1,4 +1,5 @@
 import {
+  claimedHashes,
   coreDefinition,
   isCoreType,
   sessionStream,
@@ -8,7 +9,7 @@ import {
 } from '@perdure/events';
 import { PerdureError, type EventStore, type NewFact } from '@perdure/plugin-api';
 import { ChainCheck } from '../session/chain-reader.js';
-import { claimedHashes } from '@perdure/events';
+import { checkOrigin, forkOrigin } from '../session/fork-origin.js';
 
 /** A fact of an exported stream, to the letter. */
 export interface ExportedFact extends FactText {
@@ -40,7 +41,8 @@ const PAUSE_MS = 50;
 /**
  * Puts an exported stream into a store, byte for byte. All of it is checked against its chain before the first fact is
  * stored. A stream that is a beginning of it goes on, as one whose restoring broke off; any other is
- * PERDURE_SESSION_EXISTS. Throws PERDURE_CHAIN_BROKEN, and PERDURE_ANCHOR_MISMATCH when the end is missing.
+ * PERDURE_SESSION_EXISTS. Throws PERDURE_CHAIN_BROKEN, PERDURE_ANCHOR_MISMATCH when the end is missing, and
+ * PERDURE_FORK_ORIGIN_MISSING for a fork whose origin must be restored before it.
  */
 export async function restoreStream(
   store: EventStore,
@@ -50,7 +52,9 @@ export async function restoreStream(
   const stream = sessionStream(key);
   const [last] = (await store.read(stream, { direction: 'backwards', limit: 1 })).facts;
   const head = last?.revision ?? -1;
-  await check(stream, key, exported, last);
+  const first = await check(stream, key, exported, last);
+  const origin = first && forkOrigin(first);
+  if (first !== undefined && origin !== undefined) await checkOrigin(store, first, origin);
   const chain = new ChainCheck(stream, { from: 0 });
   let batch: NewFact[] = [];
   let bytes = 0;
@@ -75,17 +79,20 @@ export async function restoreStream(
   return { stream, facts: revision + 1, added: revision - head, revision, hash };
 }
 
-/** Reads all of it once: whole, linked, ended where it says, and behind what is there. */
+/** Reads all of it once: whole, linked, ended where it says, and behind what is there. Returns its first fact. */
 async function check(
   stream: string,
   key: SessionKey,
   { revision, hash, facts }: ExportedStream,
   last: RecordedFact | undefined,
-): Promise<void> {
+): Promise<RecordedFact | undefined> {
   const chain = new ChainCheck(stream, { from: 0 });
   let isBehind = last === undefined;
+  let first: RecordedFact | undefined;
   for await (const fact of facts()) {
-    chain.next(recorded(stream, fact));
+    const given = recorded(stream, fact);
+    first ??= given;
+    chain.next(given);
     if (fact.revision === last?.revision) isBehind = isSame(fact, last);
   }
   const { end } = chain;
@@ -93,6 +100,7 @@ async function check(
     throw new PerdureError('PERDURE_ANCHOR_MISMATCH', { stream, revision });
   }
   if (!isBehind) throw new PerdureError('PERDURE_SESSION_EXISTS', { session: key.id });
+  return first;
 }
 
 /** The hash of a fact stands for all before it. */

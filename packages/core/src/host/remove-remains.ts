@@ -1,6 +1,6 @@
 import { draftStream, keyText, sessionStream, type SessionKey } from '@perdure/events';
 import { artifactUseKey, artifactUses, artifactUsesOf } from '../project/artifact-uses.js';
-import { listArtifacts } from '../project/list-artifacts.js';
+import { listOwnArtifacts } from '../project/list-artifacts.js';
 import type { Projection } from '../project/projection.js';
 import { ProjectionRunner } from '../project/projection-runner.js';
 import { runnable } from '../project/runnable.js';
@@ -29,7 +29,7 @@ async function removeArtifacts(key: SessionKey, services: HostServices): Promise
   const { store, artifacts, projections } = services;
   if (artifacts === undefined || projections === undefined) return;
   const uses = runnerOf(artifactUses, projections, services);
-  for (const { digest } of await listArtifacts(store, sessionStream(key))) {
+  for (const { digest } of await listOwnArtifacts(store, sessionStream(key))) {
     const users = await uses.readPrefix(artifactUsesOf(digest, key));
     const own = artifactUseKey(digest, key);
     if ([...users.keys()].every((user) => user === own)) await artifacts.delete(key.tenant, digest);

@@ -1,6 +1,7 @@
 import { PerdureError, type ListOptions, type SessionPage, type SessionSummary } from '@perdure/plugin-api';
 import type { HostServices } from '../host/host-services.js';
 import { checkOptions, checkText, invalidInput } from '../session/session-input.js';
+import { withForkTitles } from './fork-titles.js';
 import { checkCursor, type ListCursor } from './list-cursor.js';
 import { inOrder, pageBehind } from './list-order.js';
 import { ProjectionRunner } from './projection-runner.js';
@@ -63,7 +64,7 @@ export async function listedRows(
   { limit, cursor, fits }: Listing,
 ): Promise<{ readonly rows: readonly SessionListRow[]; readonly total: number; readonly nextCursor: string | null }> {
   const { store, facts } = services;
-  const rows = await projected(services, sessionList).read();
+  const rows = withForkTitles(await projected(services, sessionList).read());
   const listed = await inOrder(rows, fits, cursor, store, facts);
   return { ...pageBehind(listed, cursor, limit), total: listed.entries.length };
 }
@@ -96,7 +97,8 @@ export function folded(text: string): string {
 }
 
 export function summaryOf(row: SessionListRow): SessionSummary {
-  const { openTurns, isRunning, missing = 0, unstarted: _, since: __, at: ___, ...shown } = row;
+  const { openTurns, isRunning, missing = 0, unstarted: _, since: __, at: ___, words: ____, ...others } = row;
+  const { forkedFrom: _____, ...shown } = others;
   if (missing > 0) return { ...shown, status: 'importing' };
   return { ...shown, status: isRunning ? 'running' : openTurns.length > 0 ? 'waiting' : 'idle' };
 }

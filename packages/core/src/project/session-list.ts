@@ -1,4 +1,4 @@
-import { keyText, type PayloadOf, type Usage } from '@perdure/events';
+import { keyText, promptText, type PayloadOf, type Usage } from '@perdure/events';
 import type { SessionSummary } from '@perdure/plugin-api';
 import { firstWords, LOOKED_AT, previewText } from '../session/title.js';
 import { partsText } from './parts-text.js';
@@ -13,6 +13,13 @@ export interface SessionListRow extends Omit<SessionSummary, 'status'> {
   readonly missing?: number;
   /** The prompts of open turns of which no run has begun: when all are taken back, the turn has ended. */
   readonly unstarted: readonly { readonly promptId: string; readonly turnId: string }[];
+  /**
+   * The first words of the session's first own prompt, and the revision from which they are in the history of its
+   * forks: a prompt that waited when a fork was made is not.
+   */
+  readonly words?: { readonly text: string; readonly since?: number };
+  /** What a fork goes on from. */
+  readonly forkedFrom?: { readonly session: string; readonly revision: number };
   /** Positions of the first and of the last fact that made it. */
   readonly since: string;
   readonly at: string;
@@ -24,7 +31,7 @@ export interface SessionListRow extends Omit<SessionSummary, 'status'> {
  */
 export const sessionList: Projection<SessionListRow> = {
   name: 'session-list',
-  version: 2,
+  version: 3,
   types: [
     'SessionCreated',
     'SessionTitled',
@@ -49,9 +56,30 @@ export const sessionList: Projection<SessionListRow> = {
     if (fact.type === 'SessionCreated' || fact.type === 'SessionForked') {
       return created(fact, fact.payload as PayloadOf<'SessionCreated' | 'SessionForked'>);
     }
-    return row && { ...row, ...changeOf(row, fact), updatedAt: fact.time, at: fact.position };
+    if (row === undefined) return undefined;
+    const changed = { ...row, ...changeOf(row, fact) };
+    return { ...changed, ...settledWords(changed, fact), updatedAt: fact.time, at: fact.position };
   },
 };
+
+/** The first prompt waits no more when an answer to it, or the end of its turn, is there. */
+function settledWords({ words }: SessionListRow, fact: ProjectedFact): Partial<SessionListRow> {
+  if (words === undefined || words.since !== undefined || !endsWait(fact)) return {};
+  return { words: { ...words, since: fact.revision } };
+}
+
+function endsWait({ type, json }: ProjectedFact): boolean {
+  switch (type) {
+    case 'ModelAnswered':
+      return json.member('purpose')?.value() === 'step';
+    case 'RunEnded': {
+      const status = json.member('status')?.value();
+      return status !== 'handed-over' && status !== 'superseded';
+    }
+    default:
+      return type === 'AnswerInterrupted' || type === 'PromptCancelled';
+  }
+}
 
 function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated' | 'SessionForked'>): SessionListRow {
   const { id, tenant = null } = fact.key;
@@ -80,6 +108,7 @@ function created(fact: ProjectedFact, payload: PayloadOf<'SessionCreated' | 'Ses
     unstarted: [],
     owner: null,
     ...(!('imported' in payload) || payload.imported === undefined ? {} : { missing: payload.imported.messages }),
+    ...('from' in payload ? { forkedFrom: payload.from } : {}),
     since: fact.position,
     at: fact.position,
   };
@@ -98,8 +127,7 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
     case 'PromptAccepted': {
       const turnId = fact.json.member('turnId')?.value() as string;
       const text = partsText(fact.json.member('parts'), '\n', LOOKED_AT);
-      const words = row.title === null ? firstWords(text) : '';
-      const named = words === '' ? {} : { title: words, titleBy: 'prompt' as const };
+      const named = withWords(row, firstWords(text));
       return { ...accepted(row, turnId, fact), ...withMessage(row, fact, text), ...named };
     }
     case 'PromptCancelled':
@@ -119,6 +147,7 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
         historyBytes,
         preview: previewText(texts.at(-1) ?? '') || row.preview,
         missing,
+        ...importedWords(row, messages, fact.revision),
       };
     }
     case 'RunEnded': {
@@ -144,6 +173,25 @@ function changeOf(row: SessionListRow, fact: ProjectedFact): Partial<SessionList
     default:
       return {};
   }
+}
+
+/** The first prompt that has words names a session that has no other name; also forks go by its words. */
+function withWords(row: SessionListRow, text: string, since?: number): Partial<SessionListRow> {
+  if (text === '' || row.words !== undefined) return {};
+  const named = row.title === null ? { title: text, titleBy: 'prompt' as const } : {};
+  return { ...named, words: { text, ...(since === undefined ? {} : { since }) } };
+}
+
+function importedWords(
+  row: SessionListRow,
+  messages: PayloadOf<'MessagesImported'>['messages'],
+  revision: number,
+): Partial<SessionListRow> {
+  for (const message of messages) {
+    const text = message.role === 'user' ? firstWords(promptText(message.parts)) : '';
+    if (text !== '') return withWords(row, text, revision);
+  }
+  return {};
 }
 
 /** A prompt opens a turn, or joins one. */

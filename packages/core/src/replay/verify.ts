@@ -2,6 +2,7 @@ import { claimedHashes, sessionStream, type RecordedFact, type SessionKey } from
 import { PerdureError, type EventStore } from '@perdure/plugin-api';
 import { z } from 'zod';
 import { readChain } from '../session/chain-reader.js';
+import { checkOrigin, forkOrigin } from '../session/fork-origin.js';
 
 /** A place in a session's chain, written down outside the store: what was there then must be there for ever. */
 export interface Anchor {
@@ -44,7 +45,8 @@ export interface VerifiedChain {
 /**
  * Reads a whole session and checks every byte of it against the chain, and the chain against an anchor. Throws
  * PERDURE_CHAIN_BROKEN with the first bad revision, or PERDURE_ANCHOR_MISMATCH when the tail is cut or the chain
- * another.
+ * another. Of a fork also the one fact that it goes on from is looked at: PERDURE_FORK_ORIGIN_MISSING when it is not
+ * there. What came before that is verified as the session that it is of.
  */
 export async function verifySession(store: EventStore, key: SessionKey, anchor?: Anchor): Promise<VerifiedChain> {
   const stream = sessionStream(key);
@@ -52,17 +54,21 @@ export async function verifySession(store: EventStore, key: SessionKey, anchor?:
     throw new PerdureError('PERDURE_INPUT_INVALID', { field: 'anchor.stream', reason: `it is of ${anchor.stream}` });
   }
   let last: RecordedFact | undefined;
+  let first: RecordedFact | undefined;
   let facts = 0;
   let anchored = anchor === undefined;
   for await (const page of readChain(store, stream, { from: 0 })) {
     facts += page.length;
     last = page.at(-1);
+    first ??= page[0];
     const at = anchor && page.find(({ revision }) => revision === anchor.revision);
     if (at !== undefined) anchored = claimedHashes(at.metadata)?.hash === anchor?.hash;
   }
   if (!anchored) {
     throw new PerdureError('PERDURE_ANCHOR_MISMATCH', { stream, revision: anchor?.revision ?? 0 });
   }
+  const origin = first && forkOrigin(first);
+  if (first !== undefined && origin !== undefined) await checkOrigin(store, first, origin);
   const hash = last === undefined ? '' : (claimedHashes(last.metadata)?.hash ?? '');
   return { stream, facts, revision: last?.revision ?? -1, hash };
 }

@@ -21,7 +21,7 @@ type InputFacts =
 
 /** How the facts that come from outside the running turn change a session. */
 export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
-  MessagesImported: ({ from, messages, hidden = [], summary }, state) => {
+  MessagesImported: ({ from, messages, hidden = [], summary, artifacts = [] }, state) => {
     // What comes out of its turn is of another import that was quicker.
     if (!isImporting(state) || from !== state.messages.length) return state;
     const unseen = new Set(hidden);
@@ -31,7 +31,13 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
       next.messages = next.messages.push({ ...message, sequence: place + 1 });
       if (!unseen.has(place)) next.context = next.context.push(place);
     }
-    return { ...state, ...next, ...(summary === undefined ? {} : { summary, compactions: state.compactions + 1 }) };
+    // Those that the import itself put there; what a message says of others gives nobody what is another session's.
+    const named = withArtifacts(
+      state.artifacts,
+      artifacts.map((artifact) => ({ artifact })),
+    );
+    const about = { ...next, artifacts: named };
+    return { ...state, ...about, ...(summary === undefined ? {} : { summary, compactions: state.compactions + 1 }) };
   },
 
   OwnershipTaken: (fact, state) => ({

@@ -72,15 +72,15 @@ function identityOf(
 }
 
 /**
- * What a fork has of the session that it goes on from: the conversation and how it is shown. Whatever waits there is
- * that one's to finish: turns, prompts, calls, changes, ownership; and what it spent is on its own bill.
+ * What a fork has of the session that it goes on from: the conversation, how it is shown, and its files. Whatever waits
+ * there is that one's to finish: turns, prompts, calls, changes, ownership; and what it spent is on its own bill.
  */
 function withoutWaiting(state: SessionState): SessionState {
-  const { approvals, summary, compactions, system, newer } = state;
+  const { approvals, summary, compactions, system, artifacts, newer } = state;
   const waiting = new Set(
     [...state.notices, ...state.open.flatMap((turn) => turn.waiting)].map(({ message }) => message),
   );
-  const kept = { ...initialState, approvals, summary, compactions, system, newer };
+  const kept = { ...initialState, approvals, summary, compactions, system, artifacts, newer };
   if (waiting.size === 0) return { ...kept, messages: state.messages, context: state.context };
   const places = new Map<number, number>();
   let messages = AppendList.empty<Message>();

@@ -2,10 +2,8 @@ import {
   claimedHashes,
   FIRST_PREV_HASH,
   isFactIntact,
-  sessionKeyOf,
   sessionStream,
   type FactRegistry,
-  type PayloadOf,
   type RecordedFact,
   type SessionKey,
 } from '@perdure/events';
@@ -14,6 +12,7 @@ import { sha256 } from '../host/sha256.js';
 import { ChainCheck, readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
 import { timeOf } from './fact-encoder.js';
+import { checkOrigin, forkOrigin } from './fork-origin.js';
 import { initialState, type SessionState } from './session-state.js';
 
 /** A stream folded up to a revision, with the chain's hash there. */
@@ -75,7 +74,8 @@ export async function loadSession(
 
 /**
  * What comes before the first fact of a stream: nothing, or for a fork the session that it goes on from, as far as it
- * had come then. Throws PERDURE_CHAIN_BROKEN when that one is not what the fork was made of.
+ * had come then. Throws PERDURE_FORK_ORIGIN_MISSING when that is not there, and PERDURE_CHAIN_BROKEN when it is not
+ * what the fork was made of.
  */
 export async function beginningOf(
   first: RecordedFact | undefined,
@@ -83,12 +83,10 @@ export async function beginningOf(
   registry: FactRegistry,
   openBefore?: LoadOptions['openBefore'],
 ): Promise<FoldedSession> {
-  if (first?.type !== 'SessionForked') return emptySession;
-  const read = registry.read(first);
-  const key = sessionKeyOf(first.stream);
-  if (read.kind !== 'known' || key === undefined) return emptySession;
-  const { from } = read.payload as PayloadOf<'SessionForked'>;
-  const origin: SessionKey = { ...key, id: from.session };
+  const from = first && forkOrigin(first, registry);
+  if (first === undefined || from === undefined) return emptySession;
+  const { key: origin } = from;
+  await checkOrigin(store, first, from);
   const until = from.revision + 1;
   const start = await openBefore?.(origin, until);
   const folded = await loadSession(store, sessionStream(origin), registry, {

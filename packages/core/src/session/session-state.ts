@@ -23,7 +23,7 @@ import type { CallState } from './call-state.js';
 import type { ChildState } from './child-state.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 
 /** That everything which a session holds is to be gone. */
 export interface ErasureRequest {
@@ -93,7 +93,10 @@ export interface SessionState {
   readonly erase: ErasureRequest | undefined;
   /** The stream has come to its last fact. */
   readonly isErased: boolean;
-  /** The artifacts that facts name, each as often as they do: what of the store is the session's to read. */
+  /**
+   * The artifacts that facts name, each as often as they do, of a fork also those from before it: what of the store is
+   * the session's to read.
+   */
   readonly artifacts: AppendList<ArtifactReference>;
   /** A fact that this build does not know and must not run past. */
   readonly newer: { readonly type: string; readonly version: number; readonly revision: number } | undefined;

@@ -17,6 +17,8 @@ export type ReadSnapshot =
  */
 export function readSnapshot(value: unknown): ReadSnapshot {
   if (!isRecord(value)) return faulty('snapshot', 'it is an object');
+  const deep = tooDeep(value);
+  if (deep !== undefined) return faulty(deep, `it is nested more than ${DEEPEST} levels`);
   const brought = fromOtherForm(value);
   return 'fault' in brought ? { ok: false, fault: brought.fault } : checkSnapshot(brought.value);
 }
@@ -34,6 +36,29 @@ export function checkSnapshot(value: unknown): ReadSnapshot {
   const fault = disagreement(parsed.data);
   return fault === undefined ? { ok: true, snapshot: parsed.data } : { ok: false, fault };
 }
+
+/** Levels of a snapshot, at the most: what reads and writes JSON does so by calling itself. */
+const DEEPEST = 1_000;
+
+/** The beginning of the path to what is nested too deeply. Reads it without calling itself, once. */
+function tooDeep(value: Readonly<Record<string, unknown>>): string | undefined {
+  const left: { readonly value: object; readonly depth: number; readonly path: string }[] = [
+    { value, depth: 1, path: '' },
+  ];
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    const { depth, path } = one;
+    for (const [name, member] of Object.entries(one.value)) {
+      if (typeof member !== 'object' || member === null) continue;
+      const at = depth > NAMED ? path : path === '' ? name : `${path}.${name}`;
+      if (depth >= DEEPEST) return at;
+      left.push({ value: member as object, depth: depth + 1, path: at });
+    }
+  }
+  return undefined;
+}
+
+/** Levels of the path to a member that is named in a fault. */
+const NAMED = 6;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

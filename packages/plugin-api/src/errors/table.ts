@@ -171,6 +171,10 @@ export const errorTable = {
   PERDURE_SNAPSHOT_UNSUPPORTED: caller("session store '{store}' does not support aggregate session snapshots", 501),
   PERDURE_SNAPSHOT_INVALID: caller('The snapshot is not valid at "{field}": {reason}.'),
   PERDURE_CHAIN_BROKEN: unavailable('The hash chain of "{stream}" is broken at revision {revision}.', false),
+  PERDURE_FORK_ORIGIN_MISSING: unavailable(
+    'The session "{session}" is a fork of "{origin}" at revision {revision}, which is not here: import that first.',
+    false,
+  ),
   PERDURE_ANCHOR_MISMATCH: unavailable(
     'The stream "{stream}" does not lead to its anchor at revision {revision}.',
     false,
