@@ -4,8 +4,7 @@ import type { Requirement } from './requirement.js';
 export const sessionRequirements: readonly Requirement[] = [
   {
     id: 'R1',
-    promise:
-      'A session has id, metadata, model, history, system, queue, approvals and mutations for itself alone.',
+    promise: 'A session has id, metadata, model, history, system, queue, approvals and mutations for itself alone.',
     due: 'context',
     tests: ['test/session/separate-sessions.test.ts'],
   },

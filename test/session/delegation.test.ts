@@ -113,7 +113,7 @@ describe('work that is handed on', () => {
   });
 
   test('is handed on by hosts too, in the order of the tasks', async () => {
-    const { agent } = await node(handing([]));
+    const { agent, model } = await node(handing([]));
     const session = await agent.sessions.create({ sessionId: 's' });
     const { success, tasks } = await session.parallel([
       { agent: 'explore', prompt: 'first' },
@@ -125,7 +125,19 @@ describe('work that is handed on', () => {
       { agent: 'general', text: 'second is done', description: 'the second' },
     ]);
     const unknown = await session.parallel([{ agent: 'nobody', prompt: 'x' }]).catch((error: unknown) => error);
-    expect(isPerdureError(unknown, 'PERDURE_TOOL_FAILED')).toBe(true);
+    expect(unknown).toMatchObject({ code: 'PERDURE_CHILD_AGENT_UNKNOWN' });
+    expect(String(unknown)).toContain('There is no agent "nobody"');
+    const task = { agent: 'general', prompt: 'x' };
+    const many = await session.parallel(Array.from({ length: 33 }, () => task)).catch((error: unknown) => error);
+    expect(many).toMatchObject({ code: 'PERDURE_TOOL_INPUT' });
+    expect((await agent.sessions.list({ parent: null })).items.map(({ id }) => id)).toEqual([session.id]);
+    expect((await agent.sessions.list({ parent: session.id })).items).toHaveLength(2);
+    const own = await agent.sessions.create({ agent: 'explore' });
+    await own.send('mine');
+    const calls = model.calls.map((call) => JSON.stringify(call));
+    const told = (prompt: string) => calls.find((call) => call.includes(`"${prompt}"`));
+    expect(told('first')).toContain('another agent handed to you');
+    expect(told('mine')).not.toContain('handed to you');
     const empty = await session.parallel([]).catch((error: unknown) => error);
     expect(isPerdureError(empty, 'PERDURE_INPUT_INVALID')).toBe(true);
   });

@@ -46,7 +46,10 @@ async function node({ store, projections, artifacts }: Place) {
 }
 
 /** A session with an attachment and a large output, and their digests. */
-async function talk(agent: Pick<Agent, 'sessions'>, at: Place): Promise<{ session: Session; file: string; output: string }> {
+async function talk(
+  agent: Pick<Agent, 'sessions'>,
+  at: Place,
+): Promise<{ session: Session; file: string; output: string }> {
   const session = await agent.sessions.create({ sessionId: 's' });
   await session.send({ query: 'show the log', attachments: [{ data: Buffer.from(note), filename: 'note.txt' }] });
   const [file, output] = await listArtifacts(at.store, 'session-_.s');

@@ -73,7 +73,8 @@ export const approvalMode = z.enum(['ask', 'always-allow', 'deny']);
 export type ApprovalMode = z.output<typeof approvalMode>;
 
 /**
- * What a change asks for: another model by its name, another approval mode, or a title; the system frozen as it is
+ * What a change asks for: another model by its name, another approval mode, or with `cap` one that no
+ * other may be less strict than, as a session below another one is bound to; or a title; the system frozen as it is
  * now, remade, or let loose; the older part of the conversation summed up; or nothing of it shown to models any more;
  * variables set or taken away, of the session itself or of its agent; plugins added, replaced or removed, with all that
  * are there behind that.
@@ -83,7 +84,7 @@ export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('system'), action: z.enum(['freeze', 'refresh', 'follow']) }),
   z.strictObject({ kind: z.literal('compact') }),
   z.strictObject({ kind: z.literal('clear') }),
-  z.strictObject({ kind: z.literal('approvals'), mode: approvalMode }),
+  z.strictObject({ kind: z.literal('approvals'), mode: approvalMode, cap: z.literal(true).optional() }),
   z.strictObject({ kind: z.literal('title'), title: z.string() }),
   z.strictObject({
     kind: z.literal('env'),

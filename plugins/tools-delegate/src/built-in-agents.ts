@@ -11,8 +11,8 @@ export const builtInAgents: readonly AgentDefinition[] = [
     description: 'Looks things up in files and tells what it found. It changes nothing.',
     readOnly: true,
     limits: { maxSteps: 50 },
+    handed: HANDED,
     instruction: [
-      HANDED,
       'Find what was asked for. Search broadly first, then read what matters. Name files and lines. Say what you did ' +
         'not find.',
     ],
@@ -22,8 +22,8 @@ export const builtInAgents: readonly AgentDefinition[] = [
     description: 'Looks at what there is and makes a plan in steps. It changes nothing.',
     readOnly: true,
     limits: { maxSteps: 50 },
+    handed: HANDED,
     instruction: [
-      HANDED,
       'Look at what there is, then write a plan: the steps in order, what each changes, how to check it, and what is ' +
         'uncertain.',
     ],
@@ -31,6 +31,7 @@ export const builtInAgents: readonly AgentDefinition[] = [
   {
     name: 'general',
     description: 'Does a piece of work from beginning to end, with all tools of the agent that hands it on.',
-    instruction: [HANDED, 'Do the whole task, check the result, and tell what you did and what is left.'],
+    handed: HANDED,
+    instruction: ['Do the whole task, check the result, and tell what you did and what is left.'],
   },
 ];

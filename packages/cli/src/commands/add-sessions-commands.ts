@@ -22,6 +22,7 @@ export function addSessionsCommands(program: Command, context: CliContext, finis
   add(sessions.command('list').description('the newest sessions'))
     .option('--limit <count>', 'at most this many (default: 50)')
     .option('--archived', 'those that are archived, in place of the others')
+    .option('--all', 'those that work for other sessions, too')
     .option('--query <text>', 'those whose id, title or preview contains it')
     .action(async (flags: SessionsListFlags) => {
       const { sessionsList } = await import('./sessions-list.js');

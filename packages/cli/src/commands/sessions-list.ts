@@ -1,3 +1,4 @@
+import type { SessionSummary } from '@perdure/plugin-api';
 import type { CliContext } from '../cli-context.js';
 import { parseLimit, printSessions } from './session-table.js';
 import type { SessionsFlags } from './sessions-flags.js';
@@ -6,18 +7,23 @@ import { withStore } from './with-store.js';
 export interface SessionsListFlags extends SessionsFlags {
   readonly limit?: string;
   readonly archived?: true;
+  readonly all?: true;
   readonly query?: string;
 }
 
-/** `perdure sessions list`: the sessions of the store, of all agents and workspaces. */
+/** `perdure sessions list`: the sessions of the store, of all agents and workspaces; those that work for others when asked. */
 export async function sessionsList(context: CliContext, flags: SessionsListFlags): Promise<number> {
   const limit = parseLimit(flags.limit);
-  const { tenant, query, archived = false } = flags;
+  const { tenant, query, archived = false, all = false } = flags;
   return withStore(context, flags, async (runtime) => {
-    const asked = { limit, archived, ...(query === undefined ? {} : { query }) };
+    const asked = { limit, archived, ...(all ? {} : { parent: null }), ...(query === undefined ? {} : { query }) };
     const { items } = await runtime.sessions(asked, tenant === undefined ? {} : { tenant });
     const nothing = query === undefined ? 'There are no sessions yet.' : 'No session fits.';
-    const title = { head: 'TITLE', of: (session: (typeof items)[number]) => session.title ?? '' };
+    const title = { head: 'TITLE', of: titleCell };
     return printSessions(context, items, archived ? 'No session is archived.' : nothing, title);
   });
+}
+
+function titleCell({ title, parent }: SessionSummary): string {
+  return `${parent === null ? '' : `(for ${parent}) `}${title ?? ''}`;
 }

@@ -3,7 +3,7 @@ import { PerdureError, type ChildReport } from '@perdure/plugin-api';
 import type { ChildEnd, ChildState } from '../session/child-state.js';
 import { isWaiting } from '../session/waiting.js';
 import type { SessionWork } from '../turn/session-work.js';
-import { shortened } from './child-end.js';
+import { erasedFailure, shortened } from './child-end.js';
 import { workIdsOf } from './child-ids.js';
 
 type Child = Pick<ChildState, 'childId' | 'description' | 'background' | 'profile'>;
@@ -35,6 +35,7 @@ export function lookAtChild(
     };
     const text = shortened(result?.text ?? index.answerText(turnId) ?? '');
     const usage = index.usageOf(turnId) ?? noUsage;
+    if (state.isErased) return { ...about, status: 'failed', ...text, failure: erasedFailure(childId), usage };
     if (result === undefined || result.status === 'suspended') {
       return { ...about, status: isWaiting(state) ? 'waiting' : 'running', ...text, usage };
     }

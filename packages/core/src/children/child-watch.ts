@@ -4,6 +4,7 @@ import { openCalls } from '../session/call-tree.js';
 import type { ChildState } from '../session/child-state.js';
 import type { Ownership } from '../session/ownership.js';
 import type { SessionWork } from '../turn/session-work.js';
+import { ChildModes } from './cap-children.js';
 import { endOfChild } from './child-end.js';
 import { recordEnd } from './record-child.js';
 import { stopChildren } from './stop-children.js';
@@ -17,12 +18,15 @@ export class ChildWatch {
   private readonly watched = new Set<string>();
   private readonly stopped = new Set<string>();
   private readonly over = new AbortController();
+  /** Tells them what the session may no longer do. */
+  readonly modes: ChildModes;
 
   constructor(
     private readonly work: SessionWork,
     private readonly held: Ownership,
   ) {
     setMaxListeners(0, this.over.signal);
+    this.modes = new ChildModes(work, this.over.signal);
   }
 
   /** Looks whether there are any. Safe to call at any time. */
@@ -39,6 +43,17 @@ export class ChildWatch {
         this.stopped.add(child.childId);
         void this.stop(child);
       }
+    }
+  }
+
+  /** Tells them at once what the session may no longer do, as far as that goes. */
+  async tellModes(): Promise<void> {
+    try {
+      await this.modes.tell();
+    } catch (error) {
+      if (this.over.signal.aborted) return;
+      const data = { session: this.work.key.id, reason: reasonOf(error) };
+      this.work.logger.log('warn', 'Child sessions could not be told of a stricter mode yet.', data);
     }
   }
 

@@ -8,7 +8,7 @@ import { refusalOf } from './stop-children.js';
 
 /**
  * Makes a child session with its work, in one append, and has it run. One that is there is adopted as it is: its work
- * goes on, has ended, or was stopped before it came.
+ * goes on, has ended, or was stopped before it came. One that was erased stays so.
  */
 export async function launchChild(
   child: ChildState,
@@ -17,6 +17,7 @@ export async function launchChild(
 ): Promise<void> {
   await children.home(child, key, journal.state).use(async (loaded) => {
     await loaded.work.journal.refresh();
+    if (isGone(loaded)) return;
     if (!hasWork(loaded, child)) await bringWork(loaded, child, prompt, key.id);
     try {
       await loaded.run({ insist: false });
@@ -34,7 +35,7 @@ async function bringWork(loaded: LoadedSession, child: ChildState, prompt: strin
   try {
     const { parts } = await promptAfterHooks({ ...given, whenBusy: 'queue' }, loaded);
     await loaded.accept((batch) => {
-      if (hasWork(loaded, child)) return;
+      if (hasWork(loaded, child) || isGone(loaded)) return;
       const fact = { promptId, turnId, messageId: promptId, mode: 'turn' as const, parts: [...parts] };
       batch.add('PromptAccepted', fact, { turnId }, { kind: 'model', id: parent });
     });
@@ -42,9 +43,15 @@ async function bringWork(loaded: LoadedSession, child: ChildState, prompt: strin
     if (!isPerdureError(error, 'PERDURE_PROMPT_BLOCKED')) throw error;
     const failure = refusalOf('PERDURE_PROMPT_BLOCKED', String(error.data['reason']));
     await loaded.accept((batch) => {
-      if (!hasWork(loaded, child)) batch.add('StopRequested', { turnId, failure }, { turnId }, { kind: 'node' });
+      if (!hasWork(loaded, child) && !isGone(loaded))
+        batch.add('StopRequested', { turnId, failure }, { turnId }, { kind: 'node' });
     });
   }
+}
+
+/** Whether it is erased, or on its way to be. */
+function isGone({ work: { journal } }: LoadedSession): boolean {
+  return journal.state.isErased || journal.state.erase !== undefined;
 }
 
 /** Whether the child's work has come, or its end has. */

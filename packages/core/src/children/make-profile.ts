@@ -2,6 +2,7 @@ import type { ApprovalMode, SessionProfile } from '@perdure/events';
 import { PerdureError, type AgentDefinition } from '@perdure/plugin-api';
 import type { AgentView } from '../host/agent-view.js';
 import type { SessionState } from '../session/session-state.js';
+import { modeUnder } from './cap-children.js';
 import { distinct, ownRules } from './layered-policy.js';
 import { stricterMode } from './stricter.js';
 
@@ -19,11 +20,14 @@ export function definitionOf(agent: AgentView, name: string): AgentDefinition {
 export function profileUnder(
   definition: AgentDefinition,
   agent: AgentView,
-  { identity, approvals }: Pick<SessionState, 'identity' | 'approvals'>,
+  state: Pick<SessionState, 'identity' | 'approvals' | 'approvalCap' | 'changes'>,
 ): SessionProfile {
   const { approvalCap, approval } = agent.parts;
-  const mode = stricterMode(approvalCap, approvals ?? approval?.mode ?? 'ask');
-  return makeProfile(definition, agent, identity?.profile, stricterMode(definition.approvals, mode));
+  const { identity, approvals } = state;
+  const mode = modeUnder(state, stricterMode(approvalCap, approvals ?? approval?.mode ?? 'ask'));
+  const { handed } = definition;
+  const profile = makeProfile(definition, agent, identity?.profile, stricterMode(definition.approvals, mode));
+  return handed === undefined ? profile : { ...profile, instruction: [handed, ...profile.instruction] };
 }
 
 /** What narrows the agent for a session that nobody hands work to. */

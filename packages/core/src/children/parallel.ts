@@ -1,6 +1,8 @@
 import {
+  errorTable,
   PerdureError,
   type ChildReport,
+  type ErrorCode,
   type ParallelOptions,
   type ParallelOutcome,
   type ParallelTask,
@@ -27,10 +29,18 @@ export async function parallel(
   });
   const told = outcome.output ?? outcome.failure?.data;
   if (!isObject(told) || !('tasks' in told) || !Array.isArray(told.tasks)) {
-    const reason = outcome.failure?.message ?? outcome.status;
-    throw new PerdureError('PERDURE_TOOL_FAILED', { tool: TOOL, reason });
+    throw refusalOf(outcome);
   }
   return { success: outcome.status === 'completed', tasks: told.tasks as unknown as ChildReport[] };
+}
+
+/** Why nothing was handed on, with the code that a model's call would have. */
+function refusalOf({ failure, status }: ToolOutcome): PerdureError {
+  const known = Object.keys(errorTable).find((code) => code === failure?.code) as ErrorCode | undefined;
+  const error = new PerdureError(known ?? 'PERDURE_TOOL_FAILED', { tool: TOOL, reason: failure?.message ?? status });
+  // It tells the names that the message of the code is made of.
+  if (known !== undefined && failure !== undefined) error.message = failure.message;
+  return error;
 }
 
 function checkTasks(tasks: readonly ParallelTask[]): JsonValue[] {

@@ -5,6 +5,7 @@ import { draftFact, type FactScope } from '../session/fact-batch.js';
 import { assertOwner, type Ownership } from '../session/ownership.js';
 import type { SessionState } from '../session/session-state.js';
 import type { SessionWork } from '../turn/session-work.js';
+import { modeUnder } from './cap-children.js';
 
 const NODE = { kind: 'node' } as const;
 
@@ -30,7 +31,9 @@ export function addStarts(
   const quota = shareOf(batch.state, missing.length, depth, limits);
   for (const draft of missing) {
     if (batch.isFull) return false;
-    batch.add('ChildStarted', { ...draft, delegation: { ...draft.delegation, depth, quota } }, scope, NODE);
+    // What was asked for since the draft was made binds it as it does those that are at work.
+    const profile = { ...draft.profile, approvals: modeUnder(batch.state, draft.profile.approvals ?? 'always-allow') };
+    batch.add('ChildStarted', { ...draft, profile, delegation: { ...draft.delegation, depth, quota } }, scope, NODE);
   }
   return true;
 }

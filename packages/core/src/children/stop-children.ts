@@ -8,8 +8,8 @@ type ParentWork = Pick<SessionWork, 'key' | 'journal' | 'children'>;
 
 /**
  * Asks for the end of sessions that were handed work, and of all below them; anyone may, whoever runs them. A child
- * that has no stream gets one that says so: whoever was about to make it finds its work stopped. Resolves when every
- * request is durable.
+ * that has no stream gets one that says so: whoever was about to make it finds its work stopped. One that is erased has
+ * nothing to stop. Resolves when every request is durable.
  */
 export async function stopChildren(
   parent: ParentWork,
@@ -35,6 +35,7 @@ async function stopChild(parent: ParentWork, child: ChildState, reason: string |
     const { work } = loaded;
     await work.journal.refresh();
     const isOpen = await loaded.accept((batch) => {
+      if (batch.state.isErased) return false;
       const turn = [...batch.state.open, ...batch.state.ended].find((other) => other.turnId === turnId);
       if (turn !== undefined) return requestStop(batch, turnId, reason);
       batch.add('StopRequested', { turnId, reason: reason ?? 'stopped' }, { turnId }, NODE);

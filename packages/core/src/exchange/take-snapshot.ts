@@ -7,6 +7,7 @@ import {
   type SnapshotArtifact,
   type SnapshotRun,
 } from '@perdure/events';
+import { shownMode } from '../children/stricter.js';
 import { sessionStream } from '@perdure/events';
 import type { EventStore } from '@perdure/plugin-api';
 import { readChain } from '../session/chain-reader.js';
@@ -44,6 +45,7 @@ function snapshotOf(
   const index = new SessionIndex(() => state);
   const { identity, labels, setup } = state;
   const artifacts = artifactsOf(state);
+  const mode = shownMode(state);
   const hidden = hiddenSequences(state);
   return {
     schema_version: SNAPSHOT_VERSION,
@@ -54,7 +56,7 @@ function snapshotOf(
         workspace: identity?.workspace ?? null,
         storage_type: 'event-stream',
         system_prompt: state.system?.map(({ content }) => content).join('\n\n') ?? null,
-        confirmation_policy: state.approvals === undefined ? null : { mode: state.approvals },
+        confirmation_policy: mode === undefined ? null : { mode },
         permission_policy: setup?.rules ?? null,
       },
       state: stateWord(state),

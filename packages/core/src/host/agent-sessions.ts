@@ -87,7 +87,7 @@ export class AgentSessions implements Sessions {
         await journal.refresh();
         if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
         if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
-        assertParent(config.parent, journal.state.identity);
+        assertParent(config.parent, journal.state);
         await giveServers(home, config.mcp);
         await relabel(journal, config.labels);
         if (model !== undefined && model !== journal.state.model) await handle.set({ model });
@@ -134,7 +134,10 @@ export class AgentSessions implements Sessions {
     const { at, ...others } = checkOptions(options);
     refuseServers(others);
     const origin = await this.keyOf(id);
-    const { state, head } = await this.registry.look(origin, ({ state: now, head: last }) => ({ state: now, head: last }));
+    const { state, head } = await this.registry.look(origin, ({ state: now, head: last }) => ({
+      state: now,
+      head: last,
+    }));
     this.assertOwn(id, state.identity);
     const config = this.resolve(others);
     // The workspace is the one of the other session, unless another is named.

@@ -40,7 +40,7 @@ export async function openSession(
   const { journal, batchContext, snapshot } = await openJournal(services, key);
   const { identity } = journal.state;
   assertAgent(identity, agentId);
-  assertParent(config.parent, identity);
+  assertParent(config.parent, journal.state);
   const isUnder = config.parent !== undefined && config.child === undefined && identity === undefined;
   const place = isUnder ? await placeUnder(config.parent, key, services) : undefined;
   const profile = config.agent === undefined ? undefined : chosenProfile(config.agent, identity, agent(undefined));
@@ -167,7 +167,7 @@ function chosenProfile(
 /** The first fact of a session, with its first input. */
 function create(batch: FactBatch, agentId: string, config: SessionConfig, first: FirstFact, env: HostEnv): void {
   const { identity } = batch.state;
-  if (identity !== undefined) return assertParent(config.parent, identity);
+  if (identity !== undefined) return assertParent(config.parent, batch.state);
   const { workspace, model, labels, parent, child, title, timezone = env.timezone } = config;
   const { profile, ...place } = first;
   const fact = {

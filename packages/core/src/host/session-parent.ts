@@ -1,6 +1,6 @@
 import { sessionStream, type FactRegistry, type PayloadOf, type SessionKey } from '@perdure/events';
 import type { EventStore } from '@perdure/plugin-api';
-import type { SessionIdentity } from '../session/session-state.js';
+import type { SessionState } from '../session/session-state.js';
 import { sessionConfiguration } from './session-options.js';
 
 /** Where a session is in its tree. */
@@ -27,8 +27,14 @@ export async function placeUnder(
   return { parent, root: (read.payload as PayloadOf<'SessionCreated' | 'SessionForked'>).root ?? parent };
 }
 
-/** Throws PERDURE_SESSION_CONFIGURATION when a session that exists is said to have another parent than it has. */
-export function assertParent(parent: string | undefined, identity: SessionIdentity | undefined): void {
-  if (parent === undefined || identity === undefined || identity.parent === parent) return;
+/**
+ * Throws PERDURE_SESSION_CONFIGURATION when a session that exists is said to have another parent than it has. Of one
+ * that is erased nobody knows any more.
+ */
+export function assertParent(
+  parent: string | undefined,
+  { identity, isErased }: Pick<SessionState, 'identity' | 'isErased'>,
+): void {
+  if (parent === undefined || identity === undefined || isErased || identity.parent === parent) return;
   throw sessionConfiguration('parent', `the session has ${identity.parent === undefined ? 'none' : 'another one'}`);
 }

@@ -41,4 +41,3 @@ async function branchOf(
   }
   return { ...branch, isErased, below };
 }
-

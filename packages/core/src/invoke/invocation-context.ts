@@ -25,6 +25,8 @@ export interface InvocationContext {
   readonly subject: () => HookSubject;
   /** The session's own approval mode. It changes between steps only. */
   readonly approvals: ApprovalMode | undefined;
+  /** What it was bound to since it began. */
+  readonly approvalCap?: ApprovalMode | undefined;
   /** Names of the tools that the session used last, the newest last. */
   readonly recentTools: () => readonly string[];
   /** How often in a row the model asked for the same, up to one of its calls; counted no further than `most`. */

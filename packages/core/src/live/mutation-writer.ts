@@ -1,5 +1,6 @@
 import type { Change, JsonValue, PayloadOf, WireLookup } from '@perdure/events';
 import type { Message, Mutation, PartContent, ToolPartState } from '@perdure/plugin-api';
+import { shownMode } from '../children/stricter.js';
 import type { CommittedFact } from '../session/journal.js';
 import { activeRun, currentTurn, type SessionState } from '../session/session-state.js';
 import { isWaiting } from '../session/waiting.js';
@@ -200,8 +201,9 @@ export class MutationWriter {
     ];
     const isConfig = change?.kind === 'model' || change?.kind === 'approvals';
     if (failure !== undefined || !isConfig) return told;
-    const { model = null, approvals = null } = this.source.state();
-    return [...told, { variant: 'session', type: 'config', model, approvals }];
+    const state = this.source.state();
+    const { model = null } = state;
+    return [...told, { variant: 'session', type: 'config', model, approvals: shownMode(state) ?? null }];
   }
 
   /** How the session stands, told where the reader has come to the present. */

@@ -46,7 +46,7 @@ export function checkListing(filter: SessionListFilter | undefined, options: Lis
     throw invalidInput('limit', 'it is a whole number from 1 to 500');
   }
   if (typeof archived !== 'boolean') throw invalidInput('archived', 'it is true or false');
-  if (parent !== undefined) checkText('parent', parent);
+  if (parent !== undefined && parent !== null) checkText('parent', parent);
   return {
     limit,
     cursor: cursor === undefined ? undefined : checkCursor(cursor),

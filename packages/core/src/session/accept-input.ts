@@ -94,7 +94,8 @@ export function requestStop(batch: FactBatch, turnId: string, reason: string | u
 export function requestErasure(batch: FactBatch, erase: PayloadOf<'EraseRequested'>): boolean {
   const { isDone } = requestStopAll(batch, 'erased');
   const { erase: asked } = batch.state;
-  if (isDone && (asked === undefined || (erase.cascade && !asked.cascade))) batch.add('EraseRequested', erase, {}, { kind: 'host' });
+  if (isDone && (asked === undefined || (erase.cascade && !asked.cascade)))
+    batch.add('EraseRequested', erase, {}, { kind: 'host' });
   return isDone;
 }
 

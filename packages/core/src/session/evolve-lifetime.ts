@@ -76,11 +76,11 @@ function identityOf(
  * there is that one's to finish: turns, prompts, calls, changes, ownership; and what it spent is on its own bill.
  */
 function withoutWaiting(state: SessionState): SessionState {
-  const { approvals, summary, compactions, system, artifacts, newer } = state;
+  const { approvals, approvalCap, summary, compactions, system, artifacts, newer } = state;
   const waiting = new Set(
     [...state.notices, ...state.open.flatMap((turn) => turn.waiting)].map(({ message }) => message),
   );
-  const kept = { ...initialState, approvals, summary, compactions, system, artifacts, newer };
+  const kept = { ...initialState, approvals, approvalCap, summary, compactions, system, artifacts, newer };
   if (waiting.size === 0) return { ...kept, messages: state.messages, context: state.context };
   const places = new Map<number, number>();
   let messages = AppendList.empty<Message>();

@@ -1,3 +1,4 @@
+import { stricterMode } from '../children/stricter.js';
 import { AppendList } from './append-list.js';
 import type { EvolveHandlers } from './evolve.js';
 import { completedTurn } from './evolve-session.js';
@@ -71,7 +72,10 @@ export const evolveTurn: Pick<EvolveHandlers, TurnFacts> = {
     if (fact.failure !== undefined) return next;
     const { change } = requested;
     if (change.kind === 'model') return { ...next, model: change.model };
-    if (change.kind === 'approvals') return { ...next, approvals: change.mode };
+    if (change.kind === 'approvals') {
+      if (change.cap !== true) return { ...next, approvals: change.mode };
+      return { ...next, approvalCap: stricterMode(state.approvalCap, change.mode) };
+    }
     if (change.kind === 'env') return { ...next, env: withVariables(state.env, change) };
     return change.kind === 'clear' ? cleared(next) : next;
   },

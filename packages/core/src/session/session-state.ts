@@ -48,6 +48,8 @@ export interface SessionState {
   readonly model: string | undefined;
   /** The session's own approval mode; the policy's when absent. */
   readonly approvals: ApprovalMode | undefined;
+  /** What the session above was bound to since this one began: no mode counts that is less strict. */
+  readonly approvalCap: ApprovalMode | undefined;
   /** What tools are handed as their environment; the values are with the host. It changes between steps only. */
   readonly env: SessionVariables;
   readonly ownership: Ownership;
@@ -253,6 +255,7 @@ export const initialState: SessionState = {
   archivedAt: undefined,
   model: undefined,
   approvals: undefined,
+  approvalCap: undefined,
   env: noVariables,
   ownership: { epoch: 0, handedOver: false },
   open: [],

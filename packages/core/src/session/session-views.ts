@@ -1,4 +1,5 @@
 import { PerdureError, type MessagePage, type MessagesOptions, type SessionInfo } from '@perdure/plugin-api';
+import { shownMode } from '../children/stricter.js';
 import type { Journal } from './journal.js';
 import { formatCursor } from '../live/cursor.js';
 import { activeRun, currentTurn } from './session-state.js';
@@ -28,7 +29,7 @@ export function sessionInfo(journal: SessionSight): SessionInfo {
     titleBy: title?.by ?? null,
     preview: previewOf(state),
     timezone: state.identity?.timezone ?? null,
-    approvals: state.approvals ?? null,
+    approvals: shownMode(state) ?? null,
     createdAt: state.identity?.createdAt ?? 0,
     updatedAt: journal.time,
     archivedAt: state.archivedAt ?? null,

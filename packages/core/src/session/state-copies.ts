@@ -16,6 +16,7 @@ export function copyState(state: SessionState): Draft<SessionState> {
     archivedAt: state.archivedAt,
     model: state.model,
     approvals: state.approvals,
+    approvalCap: state.approvalCap,
     ownership: state.ownership,
     open: state.open,
     ended: state.ended,

@@ -36,7 +36,7 @@ export async function askPeople(request: PeopleRequest, site: CallSite): Promise
   const about = { callId: request.callId, name: request.whole.name, origin: 'nested' as const };
   let part = callBeside(journal.state, request.callId);
   if (part === undefined) {
-    const reason = whyNobodyIsAsked(site.agent.parts, site.context.approvals);
+    const reason = whyNobodyIsAsked(site.agent.parts, site.context);
     if (reason !== undefined) return { status: 'nobody', reason };
     const asked = draftFact('QuestionAsked', questionPayload(request, site), ...factPlace(site));
     part = await owned(site, (batch) => {

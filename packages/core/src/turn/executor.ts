@@ -52,6 +52,8 @@ export class Executor {
   wake(): void {
     if (this.isRetired) return;
     this.again = true;
+    // A call may wait long for those at work; the loop tells them of what this could not.
+    void this.children.tellModes();
     this.loop ??= this.drive()
       .catch((error: unknown) => this.fail(error))
       .finally(() => {
@@ -109,6 +111,7 @@ export class Executor {
     let inputs: readonly DraftedFact[] = [];
     while (this.again || inputs.length > 0) {
       this.again = false;
+      await this.children.modes.tell();
       const intent = await this.commit(inputs);
       this.children.look();
       inputs = [];
@@ -167,7 +170,8 @@ export class Executor {
       );
       if (intent.do === 'decide-call') {
         if (!this.decideAtOnce(batch, intent)) return intent;
-      } else if (isFactIntent(intent)) this.record(batch, intent);
+      } else if (intent.do === 'apply-change' && !this.children.modes.hasTold(intent.change)) return { do: 'more' };
+      else if (isFactIntent(intent)) this.record(batch, intent);
       else return intent;
     }
   }

@@ -35,6 +35,7 @@ export function invocationContextOf(
     logger: work.logger,
     subject: () => subjectOf(work.key.id, state, turnId, runId),
     approvals: state.approvals,
+    approvalCap: state.approvalCap,
     recentTools: () => recentTools(state),
     timesInARow: (callId, most) => (turnId === undefined ? 0 : timesInARow(state, turnId, most, callId)),
   });

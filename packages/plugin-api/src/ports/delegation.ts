@@ -11,6 +11,8 @@ export interface AgentDefinition {
   readonly description: string;
   /** What the model is told in the place of the agent's own instruction; that one when absent. */
   readonly instruction?: string | readonly string[];
+  /** What a session is told before that when it is handed work; one that a person opened is not. */
+  readonly handed?: string;
   /** Whether it may use only tools that read; `false` when absent. */
   readonly readOnly?: boolean;
   /** Its tools: exact names, or beginnings that end in `*`; all that the handing session has when absent. */

@@ -86,8 +86,8 @@ export interface ListOptions {
   readonly archived?: boolean;
   /** Only sessions whose id, title or preview contains this text, upper and lower case alike. */
   readonly query?: string;
-  /** Only sessions that work for this one. */
-  readonly parent?: string;
+  /** Only sessions that work for this one; with `null` only those that work for none. */
+  readonly parent?: string | null;
 }
 
 /**

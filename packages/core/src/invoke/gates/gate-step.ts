@@ -58,6 +58,8 @@ export interface GateContext {
   readonly subject: () => HookSubject;
   /** The session's own approval mode. */
   readonly approvals: ApprovalMode | undefined;
+  /** What it was bound to since it began: no mode counts that is less strict. */
+  readonly approvalCap?: ApprovalMode | undefined;
   /** Names of the tools that the session used last, the newest last. */
   readonly recentTools: () => readonly string[];
   /** How often in a row the model asked for the same, up to one of its calls; counted no further than `most`. */

@@ -1,6 +1,6 @@
-import type { ApprovalMode } from '@perdure/events';
 import type { AgentParts } from '../../host/agent-view.js';
-import { cappedMode } from './permission-gates.js';
+import type { GateContext } from './gate-step.js';
+import { cappedMode, strictestCap } from './permission-gates.js';
 
 /**
  * Why a call that runs cannot ask people: it waits in its process, so there must be someone who looks. Nobody does
@@ -8,9 +8,9 @@ import { cappedMode } from './permission-gates.js';
  */
 export function whyNobodyIsAsked(
   { approval, asker, approvalCap }: Pick<AgentParts, 'approval' | 'asker' | 'approvalCap'>,
-  own: ApprovalMode | undefined,
+  { approvals: own, approvalCap: bound }: Pick<GateContext, 'approvals' | 'approvalCap'>,
 ): string | undefined {
-  const mode = cappedMode(own, approvalCap, approval?.mode) ?? approval?.mode ?? 'ask';
+  const mode = cappedMode(own, strictestCap(approvalCap, bound), approval?.mode) ?? approval?.mode ?? 'ask';
   if (mode !== 'ask') return `nobody is asked in the mode "${mode}"`;
   const isAsked = approval !== undefined || (own !== undefined && asker === undefined);
   return isAsked ? undefined : 'no approval policy has people asked';

@@ -73,9 +73,9 @@ export function approvalGate({
     kind: isAsking ? 'waiting' : 'rule',
     digest: [approval?.id, approval?.digest, approvalCap].filter((each) => each !== undefined).join(' '),
     applies: ({ isTrusted, permission }) => !isTrusted && permission?.decision === 'ask',
-    decide: (call, { signal, approvals: own }) => {
+    decide: (call, { signal, approvals: own, approvalCap: bound }) => {
       // A session that was handed work asks and refuses wherever the one that handed it on does.
-      const approvals = cappedMode(own, approvalCap, approval?.mode);
+      const approvals = cappedMode(own, strictestCap(approvalCap, bound), approval?.mode);
       const { request, permission } = call;
       const { tool } = request;
       const mode = approvals ?? approval?.mode ?? 'ask';
@@ -115,6 +115,11 @@ export function cappedMode(
   if (cap === undefined) return own;
   const mode = stricterMode(cap, own ?? policy);
   return own === undefined && mode === policy ? undefined : mode;
+}
+
+/** The stricter of two caps, each of which may be absent. */
+export function strictestCap(one: ApprovalMode | undefined, other: ApprovalMode | undefined): ApprovalMode | undefined {
+  return other === undefined ? one : stricterMode(one, other);
 }
 
 export const APPROVAL_GATE = 'approval';
