@@ -55,6 +55,7 @@ function around(store: EventStore, type: string, before: () => unknown, behind: 
 
 async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
   await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+  yield* [];
 }
 
 describe('a fork that meets an erasure', () => {

@@ -11,7 +11,7 @@ export interface SessionsListFlags extends SessionsFlags {
   readonly query?: string;
 }
 
-/** `perdure sessions list`: the sessions of the store, of all agents and workspaces; those that work for others when asked. */
+/** `perdure sessions list`: those of all agents and workspaces, with `--all` also those that work for others. */
 export async function sessionsList(context: CliContext, flags: SessionsListFlags): Promise<number> {
   const limit = parseLimit(flags.limit);
   const { tenant, query, archived = false, all = false } = flags;

@@ -41,8 +41,8 @@ export class ChildModes {
 }
 
 /**
- * Has no session below one do more than a mode lets it, whoever runs them. A child that has no stream gets one that says
- * so. Each is told once; a mode that is less strict tells nobody anything.
+ * Has no session below one do more than a mode lets it, whoever runs them. A child that has no stream gets one that
+ * says so. Each is told once; a mode that is less strict tells nobody anything.
  */
 async function capChildren(parent: ParentWork, mode: ApprovalMode): Promise<void> {
   const open = parent.journal.state.children.filter(({ ended }) => ended === undefined);

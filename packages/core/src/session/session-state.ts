@@ -20,19 +20,11 @@ import type { SessionVariables } from './variables.js';
 import { noVariables } from './variables.js';
 import { AppendList } from './append-list.js';
 import type { CallState } from './call-state.js';
+import type { ErasureRequest } from './erasure-request.js';
 import type { ChildState } from './child-state.js';
 
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
 export const FOLD_VERSION = 5;
-
-/** That everything which a session holds is to be gone. */
-export interface ErasureRequest {
-  readonly cascade: boolean;
-  readonly reason?: string;
-  /** The place of the request, and when it came, in epoch milliseconds. */
-  readonly revision: number;
-  readonly at: number;
-}
 
 /**
  * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
