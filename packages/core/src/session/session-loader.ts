@@ -72,6 +72,9 @@ export async function loadSession(
   return folded;
 }
 
+/** What a fork goes on from when the other session is gone. */
+const orphaned: FoldedSession = { ...emptySession, state: { ...initialState, isErased: true } };
+
 /**
  * What comes before the first fact of a stream: nothing, or for a fork the session that it goes on from, as far as it
  * had come then. Throws PERDURE_FORK_ORIGIN_MISSING when that is not there, and PERDURE_CHAIN_BROKEN when it is not
@@ -86,7 +89,13 @@ export async function beginningOf(
   const from = first && forkOrigin(first, registry);
   if (first === undefined || from === undefined) return emptySession;
   const { key: origin } = from;
-  await checkOrigin(store, first, from);
+  try {
+    await checkOrigin(store, first, from);
+  } catch (error) {
+    // Whoever made it had not seen yet that the other one is erased.
+    if (await hasEnded(store, sessionStream(origin))) return orphaned;
+    throw error;
+  }
   const until = from.revision + 1;
   const start = await openBefore?.(origin, until);
   const folded = await loadSession(store, sessionStream(origin), registry, {
@@ -94,10 +103,7 @@ export async function beginningOf(
     ...(start === undefined ? {} : { start }),
     ...(openBefore === undefined ? {} : { openBefore }),
   });
-  // Whoever made it had not seen yet that the other one is erased.
-  if (folded.revision < from.revision && (await hasEnded(store, sessionStream(origin)))) {
-    return { ...emptySession, state: { ...initialState, isErased: true } };
-  }
+  if (folded.revision < from.revision && (await hasEnded(store, sessionStream(origin)))) return orphaned;
   if (folded.revision !== from.revision || folded.hash !== claimedHashes(first.metadata)?.prevHash) {
     throw new PerdureError('PERDURE_CHAIN_BROKEN', { stream: first.stream, revision: first.revision });
   }
