@@ -42,7 +42,7 @@ test('servers are added, looked at, used and removed', { timeout: 120_000 }, asy
   expect(listed.out).not.toContain('weather');
   const checked = await place.run(['mcp', 'doctor']);
   expect(checked.code).toBe(1);
-  expect(checked.out).toMatch(/^ok +notes +protocol 2025-11-25, fixture 1, 11 tools$/m);
+  expect(checked.out).toMatch(/^ok +notes +protocol 2025-11-25, fixture 1, 15 tools$/m);
   expect(checked.out).toMatch(/^fail +gone +.*cannot be reached/m);
   expect(await place.run(['mcp', 'remove', 'gone'])).toMatchObject({ code: 0 });
   expect(configured()).toMatchObject({ mcp: { servers: { notes: {} } } });

@@ -62,5 +62,7 @@ test('a failure has a reason, however long or empty', () => {
     failureText({ result: { content: [{ type: 'text', text: said }], isError: true }, unasked: [] });
   expect(text('no such file')).toBe('no such file');
   expect(text('  ')).toBe('the server tells no reason');
-  expect(text('x'.repeat(100_000))).toHaveLength(8_192);
+  expect(text('it is gone '.repeat(10_000))).toHaveLength('it is gone '.length * 744 + 'it is gone'.length);
+  // What may be a part of a credential is left out.
+  expect(text(`gone: ${'x'.repeat(100_000)}`)).toBe('gone:');
 });
