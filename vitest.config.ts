@@ -11,6 +11,22 @@ const exclude = ['**/node_modules/**', '**/dist/**', '**/*.tmpl'];
 /** Tests that share a PostgreSQL, which is started when one of them runs. */
 const postgres = ['plugins/store-postgres/src/**/*.test.ts'];
 
+/**
+ * Tests that need a process of their own: they change or measure what belongs to a whole process (its environment,
+ * memory, timers, modules, listeners), or they end, stop and start others. All other files share one process for each
+ * worker, in which the packages are loaded once and not again for each file.
+ */
+const alone = [
+  'test/{e2e,faults}/**/*.test.ts',
+  'test/session/{hostile-plugins,mcp-failures,shell,slow-plugins}.test.ts',
+  'packages/plugin-api/src/{tokens,errors/perdure-error}.test.ts',
+  'packages/cli/src/turn/{wait-for-owner,terminal-reporter}.test.ts',
+  'plugins/{sandbox-bubblewrap,tools-shell,security-redaction,model-openai-compatible}/src/**/*.test.ts',
+  'plugins/store-sqlite/src/**/*.test.ts',
+];
+
+const globalSetup = ['test/fixtures/store-server.global-setup.ts', 'test/fixtures/bundles.global-setup.ts'];
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions: nodeConditions, externalConditions: nodeConditions } },
@@ -18,11 +34,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        test: { name: 'alone', include: alone, exclude, globalSetup },
+      },
+      {
+        extends: true,
         test: {
-          name: 'all',
+          name: 'together',
           include: ['{packages,plugins,tools}/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...exclude, ...postgres],
-          globalSetup: 'test/fixtures/store-server.global-setup.ts',
+          exclude: [...exclude, ...postgres, ...alone],
+          globalSetup,
+          isolate: false,
         },
       },
       {

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startModelServer, type ModelServer } from '@perdure/testing';
-import { CliPlace } from './cli-process.js';
+import { bundledPlugin, CliPlace } from './cli-process.js';
 
 let server: ModelServer;
 let place: CliPlace;
 beforeAll(async () => {
   place = (await CliPlace.builder())();
-  place.linkPackages();
   const usage = { inputTokens: 4_900, outputTokens: 100, totalTokens: 5_000 };
   server = await startModelServer({ script: { rules: [{ answer: { text: 'Here you are.', usage } }] } });
   const from = { baseUrl: server.url, modelId: 'small-1' };
   place.write('workspace/perdure.config.json', JSON.stringify(from));
   place.write(
-    'workspace/priced.ts',
-    `import policyBudget from '@perdure/policy-budget';
+    'workspace/priced.mjs',
+    `import policyBudget from '${await bundledPlugin('policy-budget')}';
      const prices = { '*small-*': { input: 1_000_000, output: 2_000_000 } };
      export default { ...${JSON.stringify(from)}, plugins: [{ plugin: policyBudget, config: { prices } }] };`,
   );
@@ -57,7 +56,7 @@ test('money needs prices, which the configuration has', { timeout: 60_000 }, asy
   const unpriced = await place.run(['run', 'go', '--session', 'u', '--budget', 'usd=2.50']);
   expect(unpriced.code).toBe(1);
   expect(unpriced.error).toContain('has no price');
-  const config = ['--config', place.path('workspace/priced.ts')];
+  const config = ['--config', place.path('workspace/priced.mjs')];
   const priced = await place.run(['run', 'go', '--session', 'm', '--budget', 'usd=2.50', ...config]);
   expect(priced).toMatchObject({ code: 0, error: expect.stringContaining('session m') as string });
   expect(await reportOf('m')).toMatchObject({ limits: { micros: 2_500_000 }, spent: { micros: 5_100 } });

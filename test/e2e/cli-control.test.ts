@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scriptByRound, startModelServer, type ModelServer } from '@perdure/testing';
-import { CliPlace } from './cli-process.js';
+import { bundledPlugin, CliPlace } from './cli-process.js';
 
 const questions = {
   title: 'Before I go on',
@@ -36,7 +36,6 @@ let server: ModelServer;
 let place: CliPlace;
 beforeAll(async () => {
   place = (await CliPlace.builder())();
-  place.linkPackages();
   const asking = [
     {
       when: { userTextContains: 'ask me', toolResults: 0 },
@@ -46,8 +45,8 @@ beforeAll(async () => {
   ];
   server = await startModelServer({ script: { rules: [...asking, ...rounds.rules] } });
   place.write(
-    'workspace/perdure.config.ts',
-    `import policyApproval from '@perdure/policy-approval';
+    'workspace/perdure.config.mjs',
+    `import policyApproval from '${await bundledPlugin('policy-approval')}';
      export default { baseUrl: '${server.url}', modelId: 'small-1', plugins: [policyApproval] };`,
   );
 }, 60_000);

@@ -96,6 +96,11 @@ export class CliPlace {
   }
 }
 
+/** The module of a plugin of this repository, which configuration files import as JavaScript. */
+export function bundledPlugin(name: string): Promise<string> {
+  return bundle(new URL(`../../plugins/${name}/src/index.ts`, import.meta.url));
+}
+
 /** The JSON lines of an output. */
 export function jsonLines(out: string): readonly unknown[] {
   return out

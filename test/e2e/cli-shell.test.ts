@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startModelServer, type ModelServer, type ScriptRules } from '@perdure/testing';
 import { root } from '../architecture/workspace.js';
 import { hasSandbox } from '../fixtures/sandbox.js';
-import { CliPlace, jsonLines } from './cli-process.js';
+import { bundledPlugin, CliPlace, jsonLines } from './cli-process.js';
 
 /** The model runs what the prompt says behind "sh:", then writes a file, then reads out what came of the command. */
 function scriptOf(command: string, more: object = {}): ScriptRules {
@@ -43,10 +43,9 @@ async function configure(script: ScriptRules, more: object = {}, sandbox?: objec
     place.write('workspace/perdure.config.json', JSON.stringify(config));
     return;
   }
-  place.linkPackages();
   place.write(
-    'workspace/perdure.config.ts',
-    `import plugin from '@perdure/sandbox-bubblewrap';
+    'workspace/perdure.config.mjs',
+    `import plugin from '${await bundledPlugin('sandbox-bubblewrap')}';
      export default { ...${JSON.stringify(config)}, plugins: [{ plugin, config: ${JSON.stringify(sandbox)} }] };`,
   );
 }
