@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 // Tests resolve sibling packages from their sources, so no build is needed before a test run.
 const conditions = ['@perdure/source', 'node', 'import', 'default'];
@@ -27,6 +28,47 @@ const alone = [
 
 const globalSetup = ['test/fixtures/store-server.global-setup.ts', 'test/fixtures/bundles.global-setup.ts'];
 
+/** Tests that run on every store; those of `faults` are of several processes, which share no memory. */
+const ofStores = (store: string): string[] =>
+  store === 'memory' ? ['test/session/**/*.test.ts'] : ['test/{session,faults}/**/*.test.ts'];
+
+/** Those of them that run on the stores with a server each time; some of what a test tries in them, not all. */
+const sample = [
+  'test/session/{approvals,budget-bounds,delegation-interactions,events,fold}.test.ts',
+  'test/faults/{kill,two-processes}.test.ts',
+];
+const ofSample = {
+  PERDURE_FOLDS: '10',
+  PERDURE_KILLS: '2',
+  PERDURE_SCENARIOS: 'every effect contract,parts of a call,approvals,work that is handed on',
+};
+
+/** Tests that want stores of their own in memory get them in the store of the run. */
+const inPlaceOfMemory = {
+  find: /^@perdure\/store-memory$/,
+  replacement: fileURLToPath(new URL('test/fixtures/stores-of-the-run.ts', import.meta.url)),
+};
+
+/** Tests with the stores that the name means in `test/fixtures/test-stores.ts`, in processes of theirs as well. */
+const on = (store: string, include: string[], env: Record<string, string> = {}): TestProjectInlineConfiguration => ({
+  extends: true,
+  resolve: { alias: store === 'memory' ? [] : [inPlaceOfMemory] },
+  test: {
+    name: `on ${store}`,
+    include,
+    exclude,
+    env: { PERDURE_TEST_STORE: store, ...env },
+    globalSetup,
+    setupFiles: 'test/fixtures/store-server.setup.ts',
+    // A server has the same processors.
+    testTimeout: 120_000,
+  },
+});
+
+/** The store that all of them are to run on, when it is to be another one than they have by themselves. */
+const chosen = process.env['PERDURE_TEST_STORE'];
+const elsewhere = chosen === undefined ? [] : ofStores(chosen);
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions: nodeConditions, externalConditions: nodeConditions } },
@@ -34,14 +76,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'alone', include: alone, exclude, globalSetup },
+        test: { name: 'alone', include: alone, exclude: [...exclude, ...elsewhere], globalSetup },
       },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['{packages,plugins,tools}/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...exclude, ...postgres, ...alone],
+          exclude: [...exclude, ...postgres, ...alone, ...elsewhere],
           globalSetup,
           isolate: false,
         },
@@ -55,6 +97,9 @@ export default defineConfig({
           globalSetup: 'plugins/store-postgres/src/global-setup.fixture.ts',
         },
       },
+      ...(chosen === undefined
+        ? ['postgres', 'eventstoredb'].map((store) => on(store, sample, ofSample))
+        : [on(chosen, ofStores(chosen))]),
     ],
     pool: 'forks',
     // Many tests wait for processes and timers: two files share two cores well.

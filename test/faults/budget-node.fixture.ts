@@ -28,12 +28,13 @@ export const BILLED = { inputTokens: 5_300, outputTokens: 700, totalTokens: 6_00
 export const LONG_PROMPT = 'much '.repeat(4_000);
 export const MAX_OUTPUT = 1_000;
 
-/** Works until 60,000 tokens are used, one tool call a step. */
+/** Never ends by itself, one tool call a step, however quick its process is beside the others. */
 const hungryModel = (callMs: number) =>
-  new ScriptedModel(({ toolResultsSince: { length } }) => {
-    const common = { usage: BILLED, delayMs: callMs };
-    return length < 9 ? { ...common, calls: [{ name: 'note', input: {} }] } : { ...common, text: 'all 60,000 used' };
-  });
+  new ScriptedModel(({ toolResultsSince: { length } }) => ({
+    usage: BILLED,
+    delayMs: callMs,
+    calls: [{ name: 'note', input: { step: length } }],
+  }));
 
 export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrder) {
   const stores = definePlugin({
@@ -61,7 +62,7 @@ export async function startBudgetNode({ folder, nodeId, callMs }: BudgetNodeOrde
     keepsSessions: false,
     logger: { log: () => undefined },
   });
-  const note = { inputSchema: z.object({}), effect: 'read' as const, execute: () => 'noted' };
+  const note = { inputSchema: z.object({ step: z.number() }), effect: 'read' as const, execute: () => 'noted' };
   const agent = runtime.agent({ id: 'clerk', model: hungryModel(callMs), tools: { note } });
   await agent.ready();
   return { runtime, agent };

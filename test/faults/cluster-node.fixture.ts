@@ -14,7 +14,7 @@ import {
   type Tools,
 } from '@perdure/plugin-api';
 import { ScriptedModel } from '@perdure/testing';
-import { openTestStores } from '../fixtures/test-stores.js';
+import { openTestStores, testStoreName } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
 export interface ClusterNodeOrder {
@@ -138,7 +138,7 @@ export async function startClusterNode(order: ClusterNodeOrder, placement: Place
     config: z.object({}),
     provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, PERMISSION],
     setup: async ({ provide }) => {
-      const opened = await openTestStores(order.folder, 'postgres');
+      const opened = await openTestStores(order.folder, testStoreName('postgres'));
       provide(EVENT_STORE, holding(opened.events, hold));
       provide(ARTIFACT_STORE, opened.artifacts);
       provide(PROJECTION_STORE, opened.projections);

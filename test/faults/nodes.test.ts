@@ -6,6 +6,7 @@ import { verifySession } from '@perdure/core';
 import type { PayloadOf } from '@perdure/events';
 import { startPostgresServer, type PostgresServer } from '@perdure/testing';
 import { forkNode, type ForkedNode } from '../fixtures/forked-node.js';
+import { testStoreName } from '../fixtures/test-stores.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import {
   CONTRACTS,
@@ -25,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'perdure-nodes-'));
 const nodes = new Set<ForkedNode<ClusterNodeRequest>>();
 let server: PostgresServer | undefined;
 beforeAll(async () => {
-  if (process.env['PERDURE_TEST_STORE_URL'] !== undefined) return;
+  if (process.env['PERDURE_TEST_STORE_URL'] !== undefined || testStoreName('postgres') !== 'postgres') return;
   server = await startPostgresServer();
   process.env['PERDURE_TEST_STORE_URL'] = server.socketUrl;
 });

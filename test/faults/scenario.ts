@@ -115,6 +115,8 @@ const stopping: Scenario = {
     const behind = await session.prompt({ query: 'behind', promptId: 'p-2', whenBusy: 'queue' });
     await session.resume();
     await behind.stop();
+    // However long its store takes: a call that was not begun would leave other facts.
+    for await (const { type } of session.events()) if (type === 'tool_execution_start') break;
     await turn.stop('enough');
     await turn.finished;
     const next = await session.prompt({ query: 'next', promptId: 'p-3' });

@@ -1,13 +1,13 @@
 import { createRuntime } from '@perdure/core';
 import { isPerdureError } from '@perdure/plugin-api';
-import { storeSqlite } from '@perdure/store-sqlite';
+import { storesOfFolder } from '../fixtures/stores-of-folder.js';
 
 /**
- * Does one thing with the sessions of a store, in a process of its own: `{ path, create }` makes sessions of these ids
- * all at once when a line comes in, `{ path, list }` lists what there is. Prints what came of it as JSON.
+ * Does one thing with the sessions of a folder, in a process of its own: `{ folder, create }` makes sessions of these
+ * ids all at once when a line comes in, `{ folder }` lists what there is. Prints what came of it as JSON.
  */
-const order = JSON.parse(process.argv[2] ?? '{}') as { readonly path: string; readonly create?: readonly string[] };
-const runtime = await createRuntime({ plugins: [{ plugin: storeSqlite, config: { path: order.path } }] });
+const order = JSON.parse(process.argv[2] ?? '{}') as { readonly folder: string; readonly create?: readonly string[] };
+const runtime = await createRuntime({ plugins: [storesOfFolder(order.folder)] });
 const agent = runtime.agent({ id: 'clerk' });
 await agent.ready();
 

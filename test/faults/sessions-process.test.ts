@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFacts, type TestFact } from '@perdure/core/testing';
 import type { SessionSummary } from '@perdure/plugin-api';
-import { openSqliteStores } from '@perdure/store-sqlite';
 import { bundle } from '../fixtures/bundle.js';
+import { openTestStores } from '../fixtures/test-stores.js';
 
 const MB = 1024 * 1024;
 const ARTIFACT_MB = 200;
@@ -20,6 +20,12 @@ beforeAll(async () => {
   program = await bundle(new URL('sessions-process.fixture.ts', import.meta.url));
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function place(name: string): string {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  return folder;
+}
 
 interface Started {
   readonly ready: Promise<void>;
@@ -56,8 +62,8 @@ test(
   { timeout: 60_000 },
   async () => {
     const create = Array.from({ length: 40 }, (_, index) => `s-${index}`);
-    const path = join(root, 'race.db');
-    const both = [start({ path, create }), start({ path, create })];
+    const folder = place('race');
+    const both = [start({ folder, create }), start({ folder, create })];
     await Promise.all(both.map(({ ready }) => ready));
     for (const { go } of both) go();
     const made = (await Promise.all(both.map(({ ended }) => ended))) as string[][];
@@ -66,8 +72,8 @@ test(
 );
 
 /** A session that waits for a person, with a large artifact, and messages and outputs as large as the store takes. */
-async function suspendedSession(path: string): Promise<void> {
-  const stores = await openSqliteStores({ path });
+async function suspendedSession(folder: string): Promise<void> {
+  const stores = await openTestStores(folder);
   const digest = await stores.artifacts.put(undefined, Buffer.alloc(ARTIFACT_MB * MB, 'all of it'));
   const usage = {
     inputTokens: 1,
@@ -119,10 +125,10 @@ test(
   'a suspended session that is larger than the heap, with an artifact of 200 MB, is listed and found',
   { timeout: 120_000 },
   async () => {
-    const path = join(root, 'large.db');
-    await suspendedSession(path);
+    const folder = place('large');
+    await suspendedSession(folder);
     for (const time of ['first', 'again']) {
-      const { items, total, found } = (await start({ path }, `--max-old-space-size=${HEAP_MB}`).ended) as {
+      const { items, total, found } = (await start({ folder }, `--max-old-space-size=${HEAP_MB}`).ended) as {
         readonly items: readonly SessionSummary[];
         readonly total: number;
         readonly found: readonly string[];

@@ -80,18 +80,15 @@ describe('two processes with one session in one store [P4]', () => {
     await until(async () => count(await b.facts(), 'ToolCallStarted') === 1);
     const session = await b.agent.sessions.get('s');
     const runId = lastRun(await b.facts());
-    let refusals = 0;
     let result: TurnResult | undefined;
     while (result === undefined) {
       try {
         result = await session.resumeRun(runId);
       } catch (error) {
         if (!isPerdureError(error, 'PERDURE_SESSION_OWNED')) throw error;
-        refusals++;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }
-    expect(refusals).toBeGreaterThan(3);
     expect(result.status).toBe('completed');
     a.child.kill('SIGCONT');
     // The old owner follows the turn to the end that the new one gave it.
@@ -101,6 +98,10 @@ describe('two processes with one session in one store [P4]', () => {
     const epochs = facts.map(({ metadata }) => JSON.parse(metadata).epoch as number);
     expect(epochs).toEqual([...epochs].sort((x, y) => x - y));
     expect(count(facts, 'OwnershipTaken')).toBe(2);
+    // It may have renewed its lease a third of the time before it was frozen, at most.
+    const timeOf = (type: string): number =>
+      JSON.parse(facts.findLast((fact) => fact.type === type)?.metadata ?? '{}').time as number;
+    expect(timeOf('OwnershipTaken') - timeOf('ToolCallStarted')).toBeGreaterThan(300);
     await b.verify();
   });
 

@@ -4,6 +4,7 @@ import { COMMANDS, definePlugin, isPerdureError, type Plugin, type SlashCommand 
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
+import { waitUntil } from '../fixtures/wait-until.js';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
 import { gatedModel } from '../fixtures/gated-model.js';
 
@@ -125,7 +126,7 @@ describe('a slash command', () => {
     const { model, release } = gatedModel([{ text: 'done' }]);
     const runtime = await createTestRuntime({ plugins: [storesWith(new MemoryEventStore()), allowing] });
     const session = await runtime.agent({ id: 'clerk', model }).sessions.create();
-    let answer: (text: string) => void = () => undefined;
+    let answer: ((text: string) => void) | undefined;
     session.registerCommand('slow', 'Waits.', () => new Promise((resolve) => (answer = resolve)));
     const slow = session.send('/slow');
     const isBusy = (error: unknown): boolean => isPerdureError(error, 'PERDURE_SESSION_BUSY');
@@ -136,8 +137,8 @@ describe('a slash command', () => {
     expect((await session.stream({ query: 'over it', attachments }).finished).error?.code).toBe('PERDURE_SESSION_BUSY');
     await expect(session.prompt('/help')).rejects.toSatisfy(isBusy);
     await expect(session.resumeRun('r')).rejects.toSatisfy(isBusy);
-    while ((await session.info()).revision < 0) answer('there');
-    answer('there');
+    await waitUntil(() => answer !== undefined);
+    answer?.('there');
     expect((await slow).text).toBe('there');
     const turn = await session.prompt('go');
     await expect(session.prompt('/help')).rejects.toSatisfy(isBusy);

@@ -98,8 +98,8 @@ describe('the keeper of sessions', () => {
     for (const id of ['s0', 's1', 's2']) {
       turns.push(await (await agent.sessions.create({ sessionId: id })).prompt('go'));
       await waitUntil(() => has(store, 'OwnershipReleased', id));
+      isDamaged = true;
     }
-    isDamaged = true;
     const [, one, two] = turns;
     expect(await one?.finished).toMatchObject({ success: true, text: 'done' });
     expect(await two?.finished).toMatchObject({ success: true, text: 'done' });

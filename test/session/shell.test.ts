@@ -6,7 +6,7 @@ import { createTestRuntime } from '@perdure/core/testing';
 import type { JsonValue } from '@perdure/events';
 import type { Runtime, Session } from '@perdure/plugin-api';
 import sandboxBubblewrap from '@perdure/sandbox-bubblewrap';
-import storeMemory from '@perdure/store-memory';
+import { storeMemory } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import toolsFiles from '@perdure/tools-files';
 import toolsShell from '@perdure/tools-shell';

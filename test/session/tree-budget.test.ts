@@ -5,6 +5,9 @@ import { readBudget, setBudget, type BudgetSetting } from '@perdure/policy-budge
 import type { Script, ScriptedAnswer } from '@perdure/testing';
 import { budgetedAgent, factsIn } from '../fixtures/budgets.js';
 
+/** What was held is settled behind the end of the run. */
+const settled = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 10_000, interval: 5 });
+
 const usage = { inputTokens: 100, outputTokens: 50, totalTokens: 150 };
 const answer: ScriptedAnswer = { text: 'done', usage };
 const call = (key: string) => ({ name: 'lookup', input: { key } });
@@ -46,7 +49,7 @@ describe('a tree of sessions with a budget [P10]', () => {
       'BudgetReserved',
       'BudgetSettled',
     ]);
-    expect(await read('r')).toMatchObject({
+    await settled(() => read('r')).toMatchObject({
       root: 'r',
       limits: { tokens: 100_000 },
       spent: { tokens: 600, calls: 4 },
@@ -69,7 +72,7 @@ describe('a tree of sessions with a budget [P10]', () => {
     const refused = await session.send('three');
     expect(refused).toMatchObject({ status: 'failed', error: { code: 'PERDURE_BUDGET_EXHAUSTED' } });
     expect(refused.error?.message).toContain('tokens');
-    expect(await read('r')).toMatchObject({ spent: { tokens: 300 }, reservations: [] });
+    await settled(() => read('r')).toMatchObject({ spent: { tokens: 300 }, reservations: [] });
     await set('r', { tokens: 10_000 });
     expect((await session.send('three')).success).toBe(true);
   });
@@ -87,8 +90,8 @@ describe('a tree of sessions with a budget [P10]', () => {
       expect(await session.send('go')).toMatchObject({ error: { code: 'PERDURE_BUDGET_EXHAUSTED' } });
     }
     expect((await other.send('go')).success).toBe(true);
-    expect(await read('c')).toMatchObject({ root: 'r', spent: { tokens: 450, calls: 3 } });
-    expect(await read('o')).toMatchObject({ limits: null, spent: { calls: 0 } });
+    await settled(() => read('c')).toMatchObject({ root: 'r', spent: { tokens: 450, calls: 3 } });
+    await settled(() => read('o')).toMatchObject({ limits: null, spent: { calls: 0 } });
   });
 
   test('counts calls of tools: the model is told of the first that has no room', async () => {
@@ -101,7 +104,7 @@ describe('a tree of sessions with a budget [P10]', () => {
       status: 'denied',
       failure: { code: 'PERDURE_BUDGET_EXHAUSTED' },
     });
-    expect(await read('r')).toMatchObject({ spent: { calls: 4 } });
+    await settled(() => read('r')).toMatchObject({ spent: { calls: 4 } });
     expect((await agent.replay('r')).difference).toBeUndefined();
   });
 
@@ -111,7 +114,7 @@ describe('a tree of sessions with a budget [P10]', () => {
     const session = await agent.sessions.create({ sessionId: 'r' });
     await set('r', { micros: 1_000_000 });
     expect((await session.send('go')).success).toBe(true);
-    expect(await read('r')).toMatchObject({ spent: { micros: 300 } });
+    await settled(() => read('r')).toMatchObject({ spent: { micros: 300 } });
     const unknown = await budgeted([answer, answer]);
     const other = await unknown.agent.sessions.create({ sessionId: 'r' });
     await unknown.set('r', { micros: 1_000_000 });
@@ -158,7 +161,7 @@ describe('a tree of sessions with a budget [P10]', () => {
     expect(await turn.finished).toMatchObject({ status: 'failed', error: { code: 'PERDURE_BUDGET_EXHAUSTED' } });
     expect(model.calls).toHaveLength(1);
     await session.close();
-    expect(await read('r')).toMatchObject({ spent: { tokens: 0 }, held: { tokens: 0 } });
+    await settled(() => read('r')).toMatchObject({ spent: { tokens: 0 }, held: { tokens: 0 } });
     const hits = (await factsIn(store, 'session-_.r')).filter(({ type }) => type === 'BudgetThresholdHit');
     expect(hits.map(({ payload }) => payload)).toMatchObject([{ resource: 'wall_time', kind: 'hard' }]);
     expect((await agent.replay('r')).difference).toBeUndefined();
@@ -171,7 +174,7 @@ describe('a tree of sessions with a budget [P10]', () => {
     await set('r', { tokens: 100_000 });
     expect((await session.send('go')).status).toBe('failed');
     await session.close();
-    expect(await read('r')).toMatchObject({ spent: { tokens: 0 }, held: { tokens: 0 } });
+    await settled(() => read('r')).toMatchObject({ spent: { tokens: 0 }, held: { tokens: 0 } });
     const again = await agent.sessions.get('r');
     const turn = await again.prompt('go');
     while ((await read('r')).reservations.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -188,7 +191,7 @@ describe('a tree of sessions with a budget [P10]', () => {
     await set('r', { tokens: 100_000 });
     session.setBudgetGuard({ checkBeforeLlm: () => ({ decision: 'deny', resource: 'mine', reason: 'no' }) });
     expect((await session.send('go')).error?.message).toContain('mine');
-    expect(await read('r')).toMatchObject({ spent: { tokens: 0 }, reservations: [] });
+    await settled(() => read('r')).toMatchObject({ spent: { tokens: 0 }, reservations: [] });
     session.setBudgetGuard({ checkBeforeLlm: () => ({ decision: 'allow', maxOutputTokens: 120 }) });
     expect((await session.send('go')).success).toBe(true);
     expect(model.calls.at(-1)?.maxOutputTokens).toBe(120);

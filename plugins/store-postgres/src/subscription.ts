@@ -22,6 +22,7 @@ export class Subscription {
   private ready: FactBatch | undefined;
   private mustRead = true;
   private isOver = false;
+  private giveUp: (() => void) | undefined;
 
   constructor(pager: Pager) {
     this.pager = pager;
@@ -55,6 +56,7 @@ export class Subscription {
 
   end(): void {
     this.isOver = true;
+    this.giveUp?.();
     this.resolveEnded();
     this.stopWaiting();
   }
@@ -104,13 +106,25 @@ export class Subscription {
   private async page(): Promise<FactBatch | undefined> {
     for (let failures = 1; !this.isOver; failures++) {
       try {
-        return await Promise.race([this.pager.nextPage(), this.ended]);
+        return await this.unlessEnded(this.pager.nextPage());
       } catch (error) {
         if (!isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) throw error;
         await waitOr(backoff(failures), this.ended);
       }
     }
     return undefined;
+  }
+
+  /** A race with a promise that lasts as long as the subscription would keep every page in memory until its end. */
+  private async unlessEnded(reading: Promise<FactBatch>): Promise<FactBatch | undefined> {
+    try {
+      return await new Promise<FactBatch | undefined>((resolve, reject) => {
+        this.giveUp = () => resolve(undefined);
+        reading.then(resolve, reject);
+      });
+    } finally {
+      this.giveUp = undefined;
+    }
   }
 
   private async news(): Promise<void> {
