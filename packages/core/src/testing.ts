@@ -9,14 +9,20 @@ import type { SessionState } from './session/session-state.js';
 import type { RuntimeOptions } from './host/runtime-options.js';
 
 /**
- * A runtime for tests: the plugins given, quick to notice dead nodes, and silent. It goes on with no session that the
+ * A runtime for tests: the plugins given, quick to notice dead nodes and stores that are away, and silent. It goes on with no session that the
  * test does not ask for, unless that turns `keepsSessions` on.
  */
 export function createTestRuntime(
   options: RuntimeOptions & { readonly plugins: readonly PluginLike[] },
 ): Promise<PerdureRuntime> {
   return createRuntime(
-    { logger: { log: () => undefined }, leaseTtlMs: 1_000, closeGraceMs: 200, keepsSessions: false },
+    {
+      logger: { log: () => undefined },
+      leaseTtlMs: 1_000,
+      closeGraceMs: 200,
+      storePatienceMs: 2_000,
+      keepsSessions: false,
+    },
     options,
   );
 }

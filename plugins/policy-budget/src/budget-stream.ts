@@ -1,11 +1,19 @@
 import { budgetStream, FIRST_PREV_HASH, type Actor, type BudgetFact, type SessionKey } from '@perdure/events';
-import { PerdureError, type AppendResult, type EventStore, type NewFact } from '@perdure/plugin-api';
+import {
+  isPerdureError,
+  PerdureError,
+  reasonOf,
+  type AppendResult,
+  type EventStore,
+  type NewFact,
+} from '@perdure/plugin-api';
 import { evolveBudget, noBudget, type BudgetState } from './budget-state.js';
 import { encodeFacts } from './encode-facts.js';
 import { checkedHash, readBudgetFact } from './read-facts.js';
 
-/** How often a batch is decided again, and an ambiguous one sent again, before the writer gives up. */
+/** How often a batch is decided again before the writer gives up. */
 const TRIES = 20;
+const LONGEST_WAIT_MS = 1_000;
 
 export interface BudgetWriter {
   readonly actor: Actor;
@@ -28,12 +36,15 @@ export class BudgetStream {
   private head = -1;
   private hash = FIRST_PREV_HASH;
   private last: Promise<unknown> = Promise.resolve();
+  private isLeaving = false;
   readonly name: string;
 
   constructor(
     readonly root: SessionKey,
     private readonly store: EventStore,
     private readonly writer: BudgetWriter,
+    /** Milliseconds that work on it waits for a store that is away. */
+    private readonly patienceMs: number,
   ) {
     this.name = budgetStream(root);
   }
@@ -47,6 +58,11 @@ export class BudgetStream {
     return this.head;
   }
 
+  /** From now on nobody waits for a store that is away. */
+  hurry(): void {
+    this.isLeaving = true;
+  }
+
   /** Folds what other writers appended. */
   refresh(): Promise<void> {
     return this.exclusively(() => this.readTail());
@@ -54,7 +70,7 @@ export class BudgetStream {
 
   /**
    * Appends what `decide` says, which may run several times and must only look at the state. Throws
-   * PERDURE_STORE_CONTENDED after 20 lost races.
+   * PERDURE_STORE_CONTENDED after 20 lost races, and PERDURE_STORE_UNAVAILABLE when the store was away for too long.
    */
   commit<Result>(decide: (state: BudgetState) => Decision<Result>): Promise<Result> {
     return this.exclusively(async () => {
@@ -94,27 +110,44 @@ export class BudgetStream {
     return true;
   }
 
-  private async appendUntilKnown(
+  /** Sends the identical batch until the store tells what became of it. */
+  private appendUntilKnown(
     facts: readonly NewFact[],
   ): Promise<Exclude<AppendResult, { readonly status: 'ambiguous' }>> {
     const expected = this.head < 0 ? ('none' as const) : this.head;
-    for (let tries = 1; ; tries++) {
+    return this.insist(async () => {
       const outcome = await this.store.append(this.name, facts, { expected });
       if (outcome.status !== 'ambiguous') return outcome;
-      if (tries >= TRIES) throw this.contended(tries);
-      await delay(Math.min(200, 10 * 2 ** tries));
-    }
+      const { cause } = outcome;
+      throw new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(cause) }, { cause });
+    });
   }
 
-  private async readTail(): Promise<void> {
-    for (let from: number | undefined = this.head + 1; from !== undefined;) {
-      const page: Awaited<ReturnType<EventStore['read']>> = await this.store.read(this.name, { from });
-      for (const fact of page.facts) {
-        this.hash = checkedHash(fact, this.head + 1, this.hash);
-        this.folded = evolveBudget(this.folded, readBudgetFact(fact), fact.position);
-        this.head = fact.revision;
+  private readTail(): Promise<void> {
+    return this.insist(async () => {
+      for (let from: number | undefined = this.head + 1; from !== undefined;) {
+        const page: Awaited<ReturnType<EventStore['read']>> = await this.store.read(this.name, { from });
+        for (const fact of page.facts) {
+          this.hash = checkedHash(fact, this.head + 1, this.hash);
+          this.folded = evolveBudget(this.folded, readBudgetFact(fact), fact.position);
+          this.head = fact.revision;
+        }
+        from = page.next;
       }
-      from = page.next;
+    });
+  }
+
+  /** Tries the work again while the store is away. */
+  async insist<Result>(work: () => Promise<Result>): Promise<Result> {
+    const since = performance.now();
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work();
+      } catch (error) {
+        const isAway = isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE');
+        if (!isAway || this.isLeaving || performance.now() - since >= this.patienceMs) throw error;
+        await delay(Math.min(LONGEST_WAIT_MS, 10 * 2 ** tries));
+      }
     }
   }
 

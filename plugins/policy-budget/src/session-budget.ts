@@ -163,7 +163,8 @@ export class SessionBudget {
     const [first, ...others] = blocks;
     if (first === undefined) return [];
     const countsTools = state.limits?.calls !== undefined;
-    const amount = await spentLeftBehind(store, this.session, blocks, { prices: rules.prices, countsTools });
+    const count = { prices: rules.prices, countsTools };
+    const amount = await this.stream.insist(() => spentLeftBehind(store, this.session, blocks, count));
     const common = { sessionId: this.session.id, reason: 'left-behind' } as const;
     return [
       { type: 'BudgetSettled', payload: { ...common, reservation: first.reservation, amount } },

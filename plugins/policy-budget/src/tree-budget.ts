@@ -13,6 +13,9 @@ import type { BudgetState } from './budget-state.js';
 import { BudgetStream } from './budget-stream.js';
 import { worldTime } from './time-limit.js';
 
+/** Milliseconds that who sets or reads limits waits for a store that is away. */
+const PATIENCE_MS = 2_000;
+
 const amount = z
   .int('it is a whole number from 0 on')
   .nonnegative('it is a whole number from 0 on')
@@ -56,7 +59,12 @@ export interface BudgetReport {
  * Throws PERDURE_SESSION_NOT_FOUND.
  */
 export async function readBudget(store: EventStore, session: SessionKey): Promise<BudgetReport> {
-  const stream = new BudgetStream(await rootOf(store, session), store, { actor: { kind: 'host' }, now: worldTime });
+  const stream = new BudgetStream(
+    await rootOf(store, session),
+    store,
+    { actor: { kind: 'host' }, now: worldTime },
+    PATIENCE_MS,
+  );
   await stream.refresh();
   return reportOf(stream.root.id, stream.state);
 }
@@ -75,7 +83,12 @@ export async function setBudget(
   const { seconds, soft, ...amounts } = checked(limits);
   const actor: Actor = by === undefined ? { kind: 'host' } : { kind: 'host', id: by };
   const now = env === undefined ? worldTime : () => env.clock.now();
-  const stream = new BudgetStream(await rootOf(store, session), store, { actor, now: () => Math.floor(now()) });
+  const stream = new BudgetStream(
+    await rootOf(store, session),
+    store,
+    { actor, now: () => Math.floor(now()) },
+    PATIENCE_MS,
+  );
   const endsAt = seconds === undefined || seconds === null ? seconds : Math.ceil(worldTime() + seconds * 1_000);
   await stream.refresh();
   await stream.commit((state) => {

@@ -7,6 +7,10 @@ import { TimeLimit } from './time-limit.js';
 /** Trees without a session at work whose folds are kept, so that their next turn need not read them whole. */
 const IDLE_TREES = 200;
 
+/** Milliseconds for a check of a store that is there, and those that one waits for a store that is away. */
+const GUARD_MS = 10_000;
+const STORE_PATIENCE_MS = 600_000;
+
 interface Tree {
   readonly stream: BudgetStream;
   readonly time: TimeLimit;
@@ -15,7 +19,7 @@ interface Tree {
 
 /** The budgets of all trees that have sessions at work in this process. */
 export class TreeGuard implements BudgetGuard {
-  readonly timeoutMs = 10_000;
+  readonly timeoutMs = GUARD_MS + STORE_PATIENCE_MS;
   private readonly trees = new Map<string, Tree>();
 
   constructor(
@@ -47,7 +51,10 @@ export class TreeGuard implements BudgetGuard {
 
   /** Settles all that is held here. */
   async stop(): Promise<void> {
-    for (const { time } of this.trees.values()) time.rest();
+    for (const { time, stream } of this.trees.values()) {
+      stream.hurry();
+      time.rest();
+    }
     const sessions = Array.from(this.trees.values(), (tree) => [...tree.sessions.values()]).flat();
     await Promise.all(sessions.filter(({ isIdle }) => !isIdle).map((session) => session.endTurn()));
   }
@@ -68,7 +75,7 @@ export class TreeGuard implements BudgetGuard {
     let tree = this.trees.get(name);
     if (tree === undefined) {
       const { store } = this.ground;
-      const stream = new BudgetStream(root, store, this.writer);
+      const stream = new BudgetStream(root, store, this.writer, STORE_PATIENCE_MS);
       tree = { stream, time: new TimeLimit(stream, store, this.logger), sessions: new Map() };
     }
     // The one that was used last is the last to be forgotten.

@@ -65,7 +65,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.reader = access.reader;
     this.options = options;
     this.onClose = onClose;
-    this.watch = new Watch(access.connection);
+    this.watch = new Watch(access.connection, options.timeoutMs);
     // Every follower listens to it.
     setMaxListeners(0, this.closing.signal);
   }

@@ -5,6 +5,7 @@ import { forkPoint } from '../session/fork-point.js';
 import { Journal } from '../session/journal.js';
 import { erasedError, isOrphan, refuseErased } from '../session/refuse-erased.js';
 import type { SessionState } from '../session/session-state.js';
+import { StorePatience } from '../session/store-patience.js';
 import { eraseSession } from './erase-session.js';
 import type { SessionConfig } from './session-options.js';
 import type { HostServices } from './host-services.js';
@@ -31,7 +32,8 @@ export async function forkSession(
   const { agentId, parent, root, ...identity } = state.identity ?? { agentId: '', createdAt: 0 };
   const place = workspace ?? identity.workspace;
   // What is folded here is of no use to anyone: the first fact is all that is written.
-  const journal = new Journal(key, store, facts, journalContext(services, key), { ...emptySession, hash });
+  const patience = new StorePatience(services.config.storePatienceMs);
+  const journal = new Journal(key, store, facts, journalContext(services, key), patience, { ...emptySession, hash });
   const isFirst = await journal.commit((batch) => {
     if (batch.state.isErased && !isOrphan(batch.state)) throw erasedError(key.id);
     if (batch.state.identity !== undefined) return false;

@@ -15,6 +15,7 @@ import { SnapshotKeeper } from '../project/snapshot-keeper.js';
 import { foldDigest, openStateSnapshot, StateSnapshotWriter } from '../project/state-snapshot.js';
 import type { SessionWork } from '../turn/session-work.js';
 import type { SessionIdentity } from '../session/session-state.js';
+import { StorePatience } from '../session/store-patience.js';
 import { sessionConfiguration, type SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HostServices } from './host-services.js';
@@ -85,7 +86,8 @@ export async function openJournal(
   const batchContext = journalContext(services, key);
   const start = await openStateSnapshot(services, key);
   const folded = await loadSession(store, sessionStream(key), facts, { start, openBefore: openBefore(services) });
-  const journal = new Journal(key, store, facts, batchContext, folded);
+  const patience = new StorePatience(services.config.storePatienceMs);
+  const journal = new Journal(key, store, facts, batchContext, patience, folded);
   return { journal, batchContext, snapshot: start.revision };
 }
 

@@ -11,7 +11,7 @@ import { isRunnable, isWaiting } from '../session/waiting.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import { FailurePause } from './failure-pause.js';
-import { giveBack } from './give-back.js';
+import { giveBack, giveBackWhenThere } from './give-back.js';
 import { GraceTimer } from './grace-timer.js';
 import { HomeAgent } from './home-agent.js';
 import type { HomeGround } from './home-ground.js';
@@ -228,7 +228,8 @@ export class RegisteredHome implements SessionHome {
     this.pause.begin(error);
     this.leave(loaded, async () => {
       await loaded.unload();
-      await giveBack(this.ground.services, this.key, loaded.lost);
+      const isUsed = () => (this.loading ?? this.closing) !== undefined;
+      await giveBackWhenThere(this.ground.services, this.key, loaded.lost, isUsed);
     });
   }
 

@@ -30,6 +30,11 @@ export interface RuntimeOptions {
   readonly keepsSessions?: boolean;
   /** Which of the sessions that have work and no owner this node takes; all when absent. */
   readonly placement?: Placement;
+  /**
+   * Milliseconds that a session which runs here waits for a store that cannot be reached. Then its turns are told that
+   * they are suspended, and it is given back as soon as the store can be reached; 600,000 when absent.
+   */
+  readonly storePatienceMs?: number;
   /** Milliseconds in which a plugin must be set up, and as many in which it must be started; 30,000 when absent. */
   readonly pluginTimeoutMs?: number;
   /** Milliseconds in which a plugin must stop; 10,000 when absent. */
@@ -55,6 +60,7 @@ export interface RuntimeConfig {
   readonly waitingGraceMs: number;
   readonly keepsSessions: boolean;
   readonly placement: Placement;
+  readonly storePatienceMs: number;
   readonly pluginTimeoutMs: number;
   readonly pluginStopMs: number;
   readonly prices: Readonly<Record<string, ModelPrice>>;
@@ -70,6 +76,7 @@ const scalars = z.strictObject({
     preferenceMs: z.int().min(0).max(3_600_000).exactOptional(),
     onRunnable: z.custom<NonNullable<Placement['onRunnable']>>(isFunction, 'it is a function').exactOptional(),
   }),
+  storePatienceMs: z.int().min(0).max(86_400_000),
   pluginTimeoutMs: z.int().min(1).max(3_600_000),
   pluginStopMs: z.int().min(1).max(3_600_000),
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })),
@@ -85,6 +92,7 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
     waitingGraceMs: merged.waitingGraceMs ?? 5_000,
     keepsSessions: merged.keepsSessions ?? true,
     placement: merged.placement ?? {},
+    storePatienceMs: merged.storePatienceMs ?? 600_000,
     pluginTimeoutMs: merged.pluginTimeoutMs ?? 30_000,
     pluginStopMs: merged.pluginStopMs ?? 10_000,
     prices: merged.prices ?? {},

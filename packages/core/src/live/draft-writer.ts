@@ -9,6 +9,8 @@ const FIRST_MS = 50;
 const FIRST_CHARACTERS = 4_096;
 /** The longer the answer, the longer the pauses and the larger the batches: bytes stay linear in the text. */
 const SLOWEST_MS = 250;
+/** How often a batch is sent whose answer was lost. */
+const TRIES = 3;
 
 /**
  * Keeps a growing answer in the session's draft stream, in batches, beside the deltas' way to readers: nobody waits for
@@ -28,6 +30,8 @@ export class DraftWriter {
   private shown = 0;
   private offsets: number[] = [];
   private lost = false;
+  /** A part of it is not in the stream: what comes behind that would have a hole before it. */
+  private failed: LiveAnswer | undefined;
 
   constructor(
     key: SessionKey,
@@ -68,13 +72,16 @@ export class DraftWriter {
     this.answer = undefined;
   }
 
-  /** Gives up what the stream holds, once the answer is a fact or its turn has ended. */
+  /** Gives up what the stream holds, once the answer is a fact or its turn has ended. What cannot be is left. */
   async discard(): Promise<void> {
     this.settle();
     await this.writing;
     if (!this.written || this.lost || typeof this.head !== 'number') return;
     this.written = false;
-    await this.store.truncate(this.stream, this.head + 1);
+    await this.store.truncate(this.stream, this.head + 1).catch((error: unknown) => {
+      this.written = true;
+      this.report('A draft could not be given up.', error);
+    });
   }
 
   private flush(): void {
@@ -92,22 +99,33 @@ export class DraftWriter {
     this.isFirst = false;
     this.written = true;
     this.writing = this.writing
-      .then(() => this.append(payload, replaces))
+      .then(() => (this.failed === answer ? undefined : this.append(payload, replaces)))
       .catch((error: unknown) => {
-        // A draft is a convenience; the answer itself is kept by its fact.
-        this.logger.log('warn', 'A draft could not be written.', { stream: this.stream, reason: reasonOf(error) });
+        this.failed = answer;
+        // Nobody knows what is stored of it.
+        this.head = undefined;
+        this.report('A draft could not be written.', error);
       });
+  }
+
+  /** A draft is a convenience; the answer itself is kept by its fact. */
+  private report(message: string, error: unknown): void {
+    this.logger.log('warn', message, { stream: this.stream, reason: reasonOf(error) });
   }
 
   private async append(payload: string, replaces: boolean): Promise<void> {
     if (this.lost) return;
     this.head ??= (await this.store.read(this.stream, { direction: 'backwards', limit: 1 })).head;
     const fact = { id: randomUUID(), type: 'DraftGrown', payload, metadata: '{}' };
-    const outcome = await this.store.append(this.stream, [fact], { expected: this.head });
+    let outcome = await this.store.append(this.stream, [fact], { expected: this.head });
+    for (let tries = 1; outcome.status === 'ambiguous' && tries < TRIES; tries++) {
+      outcome = await this.store.append(this.stream, [fact], { expected: this.head });
+    }
     if (outcome.status === 'stored') {
       this.head = outcome.revision;
       // The draft of an earlier answer is a fact by now.
       if (replaces) await this.store.truncate(this.stream, outcome.revision);
     } else if (outcome.status === 'conflict') this.lost = true;
+    else throw new Error(`the draft stream answered ${outcome.status}`);
   }
 }

@@ -6,13 +6,21 @@ import {
   type RecordedFact,
   type SessionKey,
 } from '@perdure/events';
-import { isPerdureError, PerdureError, reasonOf, type EventStore } from '@perdure/plugin-api';
+import {
+  isPerdureError,
+  PerdureError,
+  reasonOf,
+  type AppendResult,
+  type EventStore,
+  type NewFact,
+} from '@perdure/plugin-api';
 import { readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
 import { FactBatch, type BatchContext, type DraftedFact } from './fact-batch.js';
 import { encodeBatch, timeOf } from './fact-encoder.js';
 import { beginningOf, type FoldedSession } from './session-loader.js';
 import type { SessionState } from './session-state.js';
+import type { StorePatience, Waiting } from './store-patience.js';
 
 /** A fact as subscribers of this process get it: already parsed, or just written. */
 export interface CommittedFact {
@@ -23,6 +31,12 @@ export interface CommittedFact {
 }
 
 export type CommitListener = (facts: readonly CommittedFact[], state: SessionState) => void;
+
+/**
+ * Who commits: the owner, whoever brings an input, or a node that takes the session, which waits for the store as an
+ * owner does and races others as an input does.
+ */
+export type Writer = 'owner' | 'input' | 'take-over';
 
 /** How often an input writer tries before it gives up; an owner goes on until its facts are stored or it is fenced. */
 const INPUT_TRIES = 20;
@@ -43,6 +57,8 @@ export class Journal {
     private readonly store: EventStore,
     private readonly facts: FactRegistry,
     private readonly context: BatchContext,
+    /** How long is waited for the store when it is away. */
+    readonly patience: StorePatience,
     folded: FoldedSession,
   ) {
     this.stream = sessionStream(key);
@@ -74,16 +90,17 @@ export class Journal {
 
   /**
    * Appends what `decide` adds to its batch, and returns what it returns. `decide` may run several times and must only
-   * look at the batch's state; what it throws refuses the commit. With `lane: 'input'` the commit ends after 20 lost
-   * races with PERDURE_STORE_CONTENDED.
+   * look at the batch's state; what it throws refuses the commit. But for an owner it ends after 20 lost races with
+   * PERDURE_STORE_CONTENDED. An input ends with PERDURE_STORE_UNAVAILABLE soon when the store is away; what it brought
+   * may be stored then, and is found when it is brought again. An owner waits longer, and its end is the journal's.
    */
-  commit<Result>(decide: (batch: FactBatch) => Result, lane: 'owner' | 'input'): Promise<Result> {
-    return this.exclusively(() => this.tryCommit(decide, lane));
+  commit<Result>(decide: (batch: FactBatch) => Result, writer: Writer): Promise<Result> {
+    return this.exclusively(() => this.tryCommit(decide, writer));
   }
 
   /** Folds what other writers appended. */
   refresh(): Promise<void> {
-    return this.exclusively(() => this.readTail());
+    return this.exclusively(() => this.readTail('input'));
   }
 
   /** Calls the listener after every commit and every refresh that found facts, in the order of revisions. */
@@ -98,75 +115,80 @@ export class Journal {
     return result;
   }
 
-  private async tryCommit<Result>(decide: (batch: FactBatch) => Result, lane: 'owner' | 'input'): Promise<Result> {
+  private async tryCommit<Result>(decide: (batch: FactBatch) => Result, writer: Writer): Promise<Result> {
+    const waiting = writer === 'input' ? 'input' : 'owner';
     for (let tries = 1; ; tries++) {
       if (this.broken !== undefined) throw this.broken;
       const batch = new FactBatch(this.folded.state, this.head, this.context);
       const result = decide(batch);
       if (batch.facts.length === 0) return result;
-      if (await this.append(batch)) return result;
+      if (await this.append(batch, waiting)) return result;
       const before = this.head;
-      await this.readTail();
+      await this.readTail(waiting);
       if (this.head === before) {
         throw this.breakWith(
           new PerdureError('PERDURE_STORE_TRUNCATED', { stream: this.stream, lastRevision: before }),
         );
       }
-      if (lane === 'input' && tries >= INPUT_TRIES) {
+      if (writer !== 'owner' && tries >= INPUT_TRIES) {
         throw new PerdureError('PERDURE_STORE_CONTENDED', { session: this.key.id, tries });
       }
     }
   }
 
   /** Whether the batch is stored; `false` when another writer was quicker. */
-  private async append(batch: FactBatch): Promise<boolean> {
+  private async append(batch: FactBatch, waiting: Waiting): Promise<boolean> {
     const encoded = encodeBatch(batch.facts, {
       sessionId: this.key.id,
       labels: batch.state.labels,
       epoch: batch.state.ownership.epoch,
       prevHash: this.hash,
     });
-    const expected = this.head < 0 ? ('none' as const) : this.head;
-    for (let tries = 0; ; tries++) {
-      const outcome = await this.appendOnce(() => this.store.append(this.stream, encoded.facts, { expected }));
-      if (outcome.status === 'stored') {
-        const time = batch.facts.at(-1)?.time ?? 0;
-        this.folded = { state: batch.state, revision: outcome.revision, hash: encoded.hash, time };
-        this.publish(committed(batch.facts, encoded.facts, outcome.revision));
-        return true;
-      }
-      if (outcome.status === 'conflict') return false;
-      if (outcome.status === 'too-large') {
-        throw new PerdureError('PERDURE_STORE_TOO_LARGE', { bytes: outcome.bytes, limit: outcome.limit });
-      }
-      await delay(Math.min(1_000, 10 * 2 ** tries));
+    const outcome = await this.appendUntilKnown(encoded.facts, waiting);
+    if (outcome.status === 'conflict') return false;
+    if (outcome.status === 'too-large') {
+      throw new PerdureError('PERDURE_STORE_TOO_LARGE', { bytes: outcome.bytes, limit: outcome.limit });
     }
+    const time = batch.facts.at(-1)?.time ?? 0;
+    this.folded = { state: batch.state, revision: outcome.revision, hash: encoded.hash, time };
+    this.publish(committed(batch.facts, encoded.facts, outcome.revision));
+    return true;
   }
 
-  /** A store that fails for good ends this journal: what it holds could no longer be trusted to be the stream. */
-  private async appendOnce<Result>(append: () => Promise<Result>): Promise<Result> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await append();
-      } catch (error) {
-        const wait = isPerdureError(error) && error.entry.retryable && error.code !== 'PERDURE_STORE_FULL' && tries < 8;
-        // What a store refuses to take says nothing against the store.
-        if (isPerdureError(error) && error.entry.kind === 'caller') throw error;
-        if (!wait) throw this.breakWith(error);
-        await delay(Math.min(1_000, 10 * 2 ** tries));
-      }
+  /**
+   * Sends the identical batch until the store tells what became of it. A store that fails an owner for good ends this
+   * journal, which could not keep what happens any more.
+   */
+  private async appendUntilKnown(
+    facts: readonly NewFact[],
+    waiting: Waiting,
+  ): Promise<Exclude<AppendResult, { readonly status: 'ambiguous' }>> {
+    const expected = this.head < 0 ? ('none' as const) : this.head;
+    try {
+      return await this.patience.insist(waiting, async () => {
+        const outcome = await this.store.append(this.stream, facts, { expected });
+        if (outcome.status !== 'ambiguous') return outcome;
+        throw unavailable(outcome.cause);
+      });
+    } catch (error) {
+      // What a store refuses to take says nothing against the store, and an input that is given up nothing of the fold.
+      if (isPerdureError(error) && error.entry.kind === 'caller') throw error;
+      if (waiting === 'input' && isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) throw error;
+      throw this.breakWith(error);
     }
   }
 
   private breakWith(error: unknown): PerdureError {
-    const typed = isPerdureError(error)
-      ? error
-      : new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(error) }, { cause: error });
+    const typed = isPerdureError(error) ? error : unavailable(error);
     this.broken = typed;
     return typed;
   }
 
-  private async readTail(): Promise<void> {
+  private readTail(waiting: Waiting): Promise<void> {
+    return this.patience.insist(waiting, () => this.readOn());
+  }
+
+  private async readOn(): Promise<void> {
     const start = { from: this.head + 1, prevHash: this.head < 0 ? FIRST_PREV_HASH : this.hash };
     for await (const page of readChain(this.store, this.stream, start)) {
       let { state } = this.head < 0 ? await beginningOf(page[0], this.store, this.facts) : this.folded;
@@ -201,8 +223,6 @@ function committed(
   }));
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
+function unavailable(error: unknown): PerdureError {
+  return new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(error) }, { cause: error });
 }

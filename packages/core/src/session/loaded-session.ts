@@ -179,6 +179,7 @@ export class LoadedSession {
   async close(graceMs: number, reason: ReleaseReason, isErased = false): Promise<void> {
     if (this.signal.aborted) return;
     this.isLeaving = true;
+    this.work.journal.patience.hurry();
     await this.taking?.catch(() => undefined);
     const { executor, held } = this;
     await this.besideTurns.titles.end(graceMs);
@@ -199,6 +200,7 @@ export class LoadedSession {
   /** Leaves the memory of this process, which goes on to look after those who wait for the session's turns. */
   async unload(): Promise<void> {
     this.isLeaving = true;
+    this.work.journal.patience.hurry();
     this.executor?.leave();
     await this.tellers.settle();
     this.end();

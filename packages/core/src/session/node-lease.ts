@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { leaseStream } from '@perdure/events';
 import {
   isPerdureError,
+  PerdureError,
   reasonOf,
   type EventStore,
   type ExpectedRevision,
@@ -13,6 +14,8 @@ import { readLifeSign, type LeaseFactType } from './life-sign.js';
 
 /** Milliseconds between two looks at a lease that is watched. */
 const WATCH_MS = 100;
+/** How often a renewal is sent whose answer was lost. */
+const TRIES = 3;
 
 export interface LeaseOptions {
   /** Milliseconds without a renewal after which an observer counts the node as dead. */
@@ -180,10 +183,13 @@ export class NodeLease {
     const startedAt = performance.now();
     const payload = JSON.stringify({ incarnation: this.incarnation, ttlMs: this.options.ttlMs });
     const fact = { id: randomUUID(), type, payload, metadata: '{}' };
-    const outcome = await this.store.append(stream, [fact], { expected: this.head });
+    let outcome = await this.store.append(stream, [fact], { expected: this.head });
+    for (let tries = 1; outcome.status === 'ambiguous' && tries < TRIES; tries++) {
+      outcome = await this.store.append(stream, [fact], { expected: this.head });
+    }
     if (outcome.status !== 'stored') {
       this.head = undefined;
-      throw new Error(`the lease stream answered ${outcome.status}`);
+      throw new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: `the lease stream answered ${outcome.status}` });
     }
     // Observers count from when they saw the renewal before this one, and until they see this one.
     const wasValid = this.isValid();

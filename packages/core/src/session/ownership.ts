@@ -30,6 +30,7 @@ export async function takeOwnership(
     readonly create: (batch: FactBatch) => void;
   },
 ): Promise<Ownership> {
+  const insist = <Result>(work: () => Promise<Result>) => journal.patience.insist('owner', work);
   for (let lost = false; ; lost = true) {
     refuseNewer(journal.state, journal.key.id);
     const { owner, epoch, handedOver } = journal.state.ownership;
@@ -38,13 +39,13 @@ export async function takeOwnership(
     const free = owner === undefined || handedOver;
     // What this process has and does not hold was lost in it by a failure.
     const isLost = owner?.incarnation === lease.incarnation && owner.node === lease.node;
-    const alive = !free && !isLost && (await lease.isAlive(owner.node, owner.incarnation));
+    const alive = !free && !isLost && (await insist(() => lease.isAlive(owner.node, owner.incarnation)));
     // A take-over that lost its race has lost: the winner lives.
     if (alive && (lost || !options.takeOver)) {
       throw new PerdureError('PERDURE_SESSION_OWNED', { session: journal.key.id, node: owner.node });
     }
     if (lease.isDraining) throw new PerdureError('PERDURE_NODE_DRAINING', { node: lease.node });
-    await lease.hold();
+    await insist(() => lease.hold());
     const confirmedAt = performance.now();
     const reason = epoch === 0 ? 'first' : free ? 'released' : alive ? 'take-over' : 'owner-dead';
     const taken = await journal.commit((batch) => {
@@ -56,7 +57,7 @@ export async function takeOwnership(
       const fact = { node: lease.node, incarnation: lease.incarnation, epoch: epoch + 1, reason } as const;
       batch.add('OwnershipTaken', fact, {}, { kind: 'node', id: env.nodeId });
       return { epoch: epoch + 1, confirmedAt };
-    }, 'input');
+    }, 'take-over');
     if (taken !== undefined) return taken;
   }
 }

@@ -1,7 +1,12 @@
-import { reasonOf } from '@perdure/plugin-api';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPerdureError, reasonOf } from '@perdure/plugin-api';
 import { followDraft } from '../live/draft-reader.js';
 import type { SessionWork } from '../turn/session-work.js';
 import { inputTypes } from './read-committed.js';
+
+/** Milliseconds before a session is followed again, when that broke off. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1_000;
 
 const ofOthers: ReadonlySet<string> = new Set(inputTypes);
 
@@ -46,7 +51,20 @@ export class StreamFollower {
     this.following?.abort();
   }
 
+  /** A follower outlasts a store that is away. */
   private async followFacts(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        return await this.followOn(signal);
+      } catch (error) {
+        if (signal.aborted || !isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) throw error;
+        const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+        await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  private async followOn(signal: AbortSignal): Promise<void> {
     const { store, journal } = this.work;
     const source = { stream: journal.stream, ...(journal.head < 0 ? {} : { after: journal.head }) };
     const types = this.isOwned() ? { types: inputTypes } : {};

@@ -267,7 +267,8 @@ export class EffectRunner {
     const facts: DraftedFact[] = [];
     if (step !== undefined && step.answer === undefined && step.interrupted !== 'crashed') {
       const key = { stepId: step.stepId, attempt: step.failures + 1 };
-      const parts = await readDraft(this.work.store, this.work.key, key);
+      const { journal, store, key: session } = this.work;
+      const parts = await journal.patience.insist('owner', () => readDraft(store, session, key));
       if (parts !== undefined) {
         const fact = { ...key, messageId: answerMessageId(key), reason: 'crashed' as const, parts: [...parts] };
         facts.push(this.fact('AnswerInterrupted', fact, state));

@@ -1,10 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { streamCategory, type RecordedFact } from '@perdure/events';
-import type { FactBatch, StoreSource, StreamSource, SubscribeOptions } from '@perdure/plugin-api';
+import {
+  isPerdureError,
+  type FactBatch,
+  type StoreSource,
+  type StreamSource,
+  type SubscribeOptions,
+} from '@perdure/plugin-api';
 import type { Position, StoredEvent } from '../client/connection.js';
 import { factIn, PAGE, type Reader } from '../read/reader.js';
 import { factOf } from '../wire/fact-event.js';
 import { positionOf, textOfPosition } from '../wire/position.js';
 import type { Watch } from './watch.js';
+
+/** Milliseconds before a follower reads again from a server that is away. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
 
 /** The next batch of a follower; it remembers where the last one ended. */
 type NextBatch = (signal: AbortSignal) => Promise<FactBatch>;
@@ -23,8 +34,8 @@ export async function* follow(
   try {
     let wasCaughtUp = false;
     while (!signal.aborted) {
-      const batch = await nextBatch(signal);
-      if (signal.aborted) return undefined;
+      const batch = await untilThere(nextBatch, signal);
+      if (batch === undefined || signal.aborted) return undefined;
       if (batch.facts.length > 0 || !wasCaughtUp) yield batch;
       wasCaughtUp ||= batch.caughtUp;
       if (batch.caughtUp) await listener.next();
@@ -34,6 +45,19 @@ export async function* follow(
     if (!signal.aborted) throw error;
   } finally {
     listener.leave();
+  }
+  return undefined;
+}
+
+/** The next batch, however long the server is away; `undefined` when the follower has left. */
+async function untilThere(nextBatch: NextBatch, signal: AbortSignal): Promise<FactBatch | undefined> {
+  for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      return await nextBatch(signal);
+    } catch (error) {
+      if (!isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) throw error;
+      await delay(wait, undefined, { signal }).catch(() => undefined);
+    }
   }
   return undefined;
 }

@@ -21,12 +21,15 @@ interface Ear {
 export class Watch {
   readonly window = new Window();
   private readonly connection: Connection;
+  private readonly timeoutMs: number;
   private readonly ears = new Set<Ear>();
   private readonly closing = new AbortController();
   private live: Promise<void> | undefined;
 
-  constructor(connection: Connection) {
+  /** @param timeoutMs after which a subscription is given up that is not live */
+  constructor(connection: Connection, timeoutMs: number) {
     this.connection = connection;
+    this.timeoutMs = timeoutMs;
   }
 
   /** Resolves when everything that is appended from then on will be heard. */
@@ -67,8 +70,12 @@ export class Watch {
     const { signal } = this.closing;
     let wait = FIRST_WAIT_MS;
     while (!signal.aborted) {
+      // The server may never answer a subscription, and the client would wait for ever.
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), this.timeoutMs);
       try {
-        for await (const watched of this.connection.watch(signal)) {
+        for await (const watched of this.connection.watch(AbortSignal.any([signal, late.signal]))) {
+          clearTimeout(timer);
           wait = FIRST_WAIT_MS;
           this.take(watched);
           if (watched.kind === 'live') onLive();
@@ -77,6 +84,8 @@ export class Watch {
         // A subscription that ended is dead: another one begins, for as long as the store is open.
         await delay(wait, undefined, { signal }).catch(() => undefined);
         wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+      } finally {
+        clearTimeout(timer);
       }
     }
     onLive();
