@@ -19,7 +19,7 @@ const postgres = ['plugins/store-postgres/src/**/*.test.ts'];
  */
 const alone = [
   'test/{e2e,faults}/**/*.test.ts',
-  'test/session/{hostile-plugins,mcp-failures,shell,slow-plugins}.test.ts',
+  'test/session/{hostile-plugins,lapsed-lease,mcp-failures,shell,slow-plugins,wall-clock}.test.ts',
   'packages/plugin-api/src/{tokens,errors/perdure-error}.test.ts',
   'packages/cli/src/turn/{wait-for-owner,terminal-reporter}.test.ts',
   'plugins/{sandbox-bubblewrap,tools-shell,security-redaction,model-openai-compatible}/src/**/*.test.ts',

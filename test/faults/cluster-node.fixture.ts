@@ -14,11 +14,12 @@ import {
   type Tools,
 } from '@perdure/plugin-api';
 import { ScriptedModel } from '@perdure/testing';
-import { openTestStores, testStoreName } from '../fixtures/test-stores.js';
+import { openTestStores, type TestStoreName } from '../fixtures/test-stores.js';
 
 /** How a node of these tests is set up: as JSON in the first argument of its process. */
 export interface ClusterNodeOrder {
   readonly folder: string;
+  readonly store: { readonly name: TestStoreName; readonly url: string };
   readonly nodeId: string;
   readonly leaseTtlMs: number;
   /** Sessions whose first call is held behind its stored start, before its effect. */
@@ -131,6 +132,7 @@ function holding(events: EventStore, hold: Hold): EventStore {
 
 export async function startClusterNode(order: ClusterNodeOrder, placement: Placement = {}) {
   const hold = new Hold(order);
+  let offset = 0;
   const stores = definePlugin({
     name: 'stores',
     api: 1,
@@ -138,7 +140,7 @@ export async function startClusterNode(order: ClusterNodeOrder, placement: Place
     config: z.object({}),
     provides: [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, PERMISSION],
     setup: async ({ provide }) => {
-      const opened = await openTestStores(order.folder, testStoreName('postgres'));
+      const opened = await openTestStores(order.folder, order.store.name, order.store.url);
       provide(EVENT_STORE, holding(opened.events, hold));
       provide(ARTIFACT_STORE, opened.artifacts);
       provide(PROJECTION_STORE, opened.projections);
@@ -148,7 +150,7 @@ export async function startClusterNode(order: ClusterNodeOrder, placement: Place
   });
   const runtime = await createRuntime({
     plugins: [stores],
-    env: { nodeId: order.nodeId },
+    env: { nodeId: order.nodeId, clock: { now: () => Date.now() + offset } },
     leaseTtlMs: order.leaseTtlMs,
     closeGraceMs: 200,
     keepsSessions: true,
@@ -158,7 +160,9 @@ export async function startClusterNode(order: ClusterNodeOrder, placement: Place
   await runtime.join();
   const agent = runtime.agent({ id: 'clerk', model: model(), tools: clusterTools(order, hold) });
   await agent.ready();
-  return { runtime, agent, hold };
+  /** Sets the wall clock of the node, by so many milliseconds. */
+  const jump = (ms: number): void => void (offset += ms);
+  return { runtime, agent, hold, jump };
 }
 
 /** What a parent asks of a node in a process of its own. */
@@ -171,6 +175,7 @@ export type ClusterNodeRequest =
       readonly prompts: readonly { readonly session: string; readonly query: string }[];
     }
   | { readonly id: number; readonly do: 'release' }
+  | { readonly id: number; readonly do: 'jump'; readonly ms: number }
   | { readonly id: number; readonly do: 'dispose' };
 
 if (process.send !== undefined && process.argv[2] !== undefined) {
@@ -196,8 +201,9 @@ if (process.send !== undefined && process.argv[2] !== undefined) {
       return;
     }
     if (node === undefined) throw new Error('The node was not started.');
-    const { runtime, agent, hold } = node;
+    const { runtime, agent, hold, jump } = node;
     if (request.do === 'release') return hold.release();
+    if (request.do === 'jump') return jump(request.ms);
     if (request.do === 'dispose') return runtime.dispose();
     for (const { session, query } of request.prompts) {
       await (await agent.sessions.create({ sessionId: session })).prompt(query);

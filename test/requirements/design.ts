@@ -30,8 +30,7 @@ export const designRequirements: readonly Requirement[] = [
     id: 'P4/nodes',
     promise: 'The same on every store, between machines.',
     due: 'nodes',
-    tests: [],
-    deferred: 'stores that several machines share',
+    tests: ['test/faults/nodes.test.ts', 'test/faults/wall-clock.test.ts', 'test/session/lapsed-lease.test.ts'],
   },
   {
     id: 'P5',
@@ -56,8 +55,7 @@ export const designRequirements: readonly Requirement[] = [
     id: 'P7/nodes',
     promise: 'Cancelling works from any node.',
     due: 'nodes',
-    tests: [],
-    deferred: 'nodes on several machines',
+    tests: ['test/faults/wall-clock.test.ts'],
   },
   {
     id: 'P8',

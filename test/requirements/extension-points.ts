@@ -142,7 +142,7 @@ export const extensionRequirements: readonly Requirement[] = [
     id: 'A21',
     promise:
       'Programs that models write reach files, networks, processes and variables through the tool invoker alone.',
-    due: 'nodes',
+    due: 'surfaces',
     tests: [],
     deferred: 'the tool that runs programs',
   },
@@ -150,7 +150,7 @@ export const extensionRequirements: readonly Requirement[] = [
     id: 'A22',
     promise:
       'Hosts extend by options, agent definitions, hooks, servers, stores, policies and skills, by no other path.',
-    due: 'nodes',
+    due: 'surfaces',
     tests: [],
     deferred: 'skills',
   },

@@ -38,8 +38,11 @@ async function factsOf(store: EventStore, id = 's'): Promise<readonly Stored[]> 
 }
 
 const of = (facts: readonly Stored[], type: string) => facts.filter((fact) => fact.type === type);
-const owners = async (store: EventStore, id?: string) =>
-  of(await factsOf(store, id), 'OwnershipTaken').map(({ payload }) => payload['node']);
+/** One for each epoch: on a busy machine an owner may have to say once more that it goes on. */
+const owners = async (store: EventStore, id?: string) => {
+  const taken = of(await factsOf(store, id), 'OwnershipTaken').map(({ payload }) => payload);
+  return taken.filter(({ epoch }, index) => epoch !== taken[index - 1]?.['epoch']).map(({ node: name }) => name);
+};
 
 /** A tool that each time waits until it is let go. */
 function gated() {
@@ -149,7 +152,7 @@ test('a turn that is handed over 20 times in its middle ends, and no call has a 
   expect((await turn.finished).status).toBe('suspended');
   const facts = await factsOf(store);
   expect(of(facts, 'ToolCallStarted').map(({ payload }) => payload['attempt'])).toEqual(steps.map(() => 1));
-  expect(of(facts, 'OwnershipTaken')).toHaveLength(HOPS + 1);
+  expect(of(facts, 'OwnershipTaken').at(-1)?.payload).toMatchObject({ epoch: HOPS + 1 });
   expect(of(facts, 'ModelAnswered')).toHaveLength(HOPS + 2);
   await current.runtime.dispose();
   await first.runtime.dispose();

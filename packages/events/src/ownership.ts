@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { defineEvent } from './define-event.js';
 import { jsonValue } from './json.js';
 
-/** A node takes the session; whoever appends an owner fact with a smaller epoch from here on is refused. */
+/**
+ * A node takes the session; whoever appends an owner fact with a smaller epoch from here on is refused. An owner whose
+ * lease ran out, and whose session nobody has taken meanwhile, says by the same epoch that it goes on.
+ */
 export const ownershipTaken = defineEvent({
   type: 'OwnershipTaken',
   version: 1,

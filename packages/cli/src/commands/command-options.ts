@@ -5,7 +5,7 @@ export function withPlace(command: Command): Command {
   return command
     .option('-w, --workspace <dir>', 'the folder that it is about (default: the current one)')
     .option('--config <file>', 'the configuration, in place of the one found from the workspace upwards')
-    .option('--store <file>', 'the database file of the sessions');
+    .option('--store <place>', 'the database file of the sessions, or postgres://… or esdb://…');
 }
 
 export function withModel(command: Command): Command {

@@ -1,4 +1,4 @@
-import { EVENT_STORE } from '@perdure/plugin-api';
+import { EVENT_STORE, PerdureError } from '@perdure/plugin-api';
 import { providedTokens } from '@perdure/runtime';
 import type { CliContext } from '../cli-context.js';
 import type { ModelFlags } from '../config/model-endpoint.js';
@@ -24,6 +24,9 @@ export interface DoctorFlags extends PlaceFlags, ModelFlags {
 export async function doctor(context: CliContext, flags: DoctorFlags): Promise<number> {
   if (flags.acceptLoss === true) {
     const settings = await resolveSettings(flags);
+    if (settings.hasStoreServer) {
+      throw new PerdureError('PERDURE_CONFIGURATION', { field: '--accept-loss', reason: 'it is for stores in files' });
+    }
     return acceptLoss(context, storeFile(settings, context.environment), flags.yes === true);
   }
   let worst: number = exitCodes.completed;

@@ -5,6 +5,7 @@ import { policyPermission, type PermissionRules, type ShellOptions } from '@perd
 import { checkRule } from './check-config.js';
 import { findConfig } from './find-config.js';
 import { loadConfig } from './load-config.js';
+import { isAddress, OWN_FOLDER, storePlugins } from './store-server.js';
 import type { ApprovalMode, ApprovalsConfig, PerdureConfig } from './perdure-config.js';
 
 /** What the command line says, as far as several commands share it. */
@@ -32,6 +33,8 @@ export interface Settings {
   readonly pluginRoot: string;
   readonly plugins: readonly PluginLike[];
   readonly permissions: PermissionRules | undefined;
+  /** Whether the command line names a server that keeps the sessions; its plugins are among those above. */
+  readonly hasStoreServer: boolean;
   readonly storePath: string | undefined;
   readonly shell: ShellOptions | 'off';
   readonly approvals: ApprovalsConfig;
@@ -46,21 +49,31 @@ export async function resolveSettings(flags: PlaceFlags & RuleFlags): Promise<Se
   const configFile = flags.config === undefined ? findConfig(workspace) : resolve(flags.config);
   const config = configFile === undefined ? {} : await loadConfig(configFile);
   const permissions = permissionsOf(config, flags);
+  const pluginRoot = configFile === undefined ? workspace : dirname(configFile);
+  const address = flags.store !== undefined && isAddress(flags.store) ? flags.store : undefined;
+  const stores = address === undefined ? [] : await storePlugins(address, [pluginRoot, process.cwd(), OWN_FOLDER]);
   const { path } = config.store ?? {};
   const fromFile = path === undefined || configFile === undefined ? undefined : resolve(dirname(configFile), path);
   return {
     workspace,
     configFile,
     config,
-    pluginRoot: configFile === undefined ? workspace : dirname(configFile),
-    plugins: config.plugins ?? [],
+    pluginRoot,
+    plugins: [...(config.plugins ?? []), ...stores],
     permissions,
-    storePath: flags.store === undefined ? fromFile : resolve(flags.store),
+    hasStoreServer: address !== undefined,
+    storePath: storePathOf(flags.store, address, fromFile),
     shell: shellOf(config, configFile, flags),
     approvals: { ...config.approvals, ...(flags.approvals === undefined ? {} : { mode: flags.approvals }) },
     shellFlag: flags.shell,
     approvalsFlag: flags.approvals,
   };
+}
+
+/** A server takes the place of any file. */
+function storePathOf(flag: string | undefined, address: string | undefined, fromFile: string | undefined) {
+  if (address !== undefined) return undefined;
+  return flag === undefined ? fromFile : resolve(flag);
 }
 
 /** A command that could change the configuration would be code that the next run trusts. */

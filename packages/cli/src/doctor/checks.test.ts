@@ -29,6 +29,7 @@ const settings = (more: Partial<Settings>): Settings => ({
   pluginRoot: folder,
   plugins: [],
   permissions: undefined,
+  hasStoreServer: false,
   storePath: undefined,
   shell: {},
   approvals: {},

@@ -17,6 +17,7 @@ import {
   type PluginLike,
 } from '@perdure/plugin-api';
 import type { Settings } from '../config/settings.js';
+import { storeFailure } from '../config/store-server.js';
 import type { ScreenLogger } from '../terminal/screen-logger.js';
 import { addedPlugins } from './added-plugins.js';
 
@@ -53,6 +54,8 @@ export async function openRuntime(
     ...(storePath === undefined ? {} : { storePath }),
     ...(approvals === undefined ? {} : { approvals }),
     ...shellOption(settings),
+  }).catch((error: unknown) => {
+    throw settings.hasStoreServer ? storeFailure(error) : error;
   });
   await logger.release();
   return runtime;

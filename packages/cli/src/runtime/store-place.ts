@@ -18,7 +18,7 @@ export function isInside(path: string, folder: string): boolean {
 /** Tools can read, and when they are allowed to write also change, what is inside the workspace. */
 export async function warnOfStoreInside(settings: Settings, { screen, environment, json }: CliContext): Promise<void> {
   const file = storeFile(settings, environment);
-  if (json || !isInside(file, settings.workspace)) return;
+  if (json || settings.hasStoreServer || !isInside(file, settings.workspace)) return;
   const warning = `${screen.style.yellow('warning:')} the store ${file} is inside the workspace, where tools reach it`;
   await screen.note(`${warning}; give another workspace, or --store`);
 }

@@ -1,4 +1,5 @@
 import type { ModelFlags } from '../config/model-endpoint.js';
+import { withoutSecrets } from '../config/store-server.js';
 import type { PlaceFlags, RuleFlags } from '../config/settings.js';
 import { shellQuote } from './shell-quote.js';
 
@@ -17,7 +18,7 @@ export interface NextCommands {
 export function nextCommands(session: string, flags: PlaceFlags & RuleFlags & ModelFlags): NextCommands {
   const options: (readonly [string, string | undefined])[] = [
     ['--config', flags.config],
-    ['--store', flags.store],
+    ['--store', flags.store && withoutSecrets(flags.store)],
     ['--base-url', flags.baseUrl],
     ['--model-id', flags.modelId],
     ['--api-key-env', flags.apiKeyEnv],

@@ -1,5 +1,6 @@
 import type { SessionKey } from '@perdure/events';
 import { openJournal } from '../host/load-session.js';
+import { CLOCK_LOOK_MS } from '../session/interaction-expiry.js';
 import { expireDue } from '../session/interactions.js';
 import { backOff } from './back-off.js';
 import type { KeeperGround } from './keeper-ground.js';
@@ -38,7 +39,7 @@ export class Deadlines {
     for (const [text, deadline] of this.open) {
       const wait = deadline.at - clock.now();
       if (wait > 0) {
-        wakeIn(wait);
+        wakeIn(Math.min(wait, CLOCK_LOOK_MS));
         continue;
       }
       if (signal.aborted) return;

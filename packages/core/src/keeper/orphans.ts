@@ -1,5 +1,6 @@
 import type { SessionKey } from '@perdure/events';
 import { isPerdureError } from '@perdure/plugin-api';
+import { sha256 } from '../host/sha256.js';
 import type { RunnableRow } from '../project/runnable.js';
 import { backOff, REACTION_MS } from './back-off.js';
 import type { KeeperGround } from './keeper-ground.js';
@@ -12,6 +13,11 @@ const OTHERS = [
   'PERDURE_FACT_NEWER',
   'PERDURE_NODE_DRAINING',
 ] as const;
+
+/** How many sessions are taken at one time. */
+const AT_ONCE = 8;
+/** How often in its time to live the lease of an owner is looked at, and so how soon its end is seen. */
+const LOOKS = 4;
 
 /** A session with open work that this process does not run. */
 export interface Orphan {
@@ -45,30 +51,46 @@ export class Orphans {
   }
 
   async takeThose(): Promise<void> {
-    const { services, signal, wakeIn } = this.ground;
-    if (services.lease.isDraining) return;
-    for (const [text, orphan] of this.open) {
-      const wait = orphan.at - performance.now();
-      if (wait > 0) {
-        wakeIn(wait);
-        continue;
+    if (this.ground.services.lease.isDraining) return;
+    const due = this.dueNow();
+    const owners = new Map<string, Promise<boolean>>();
+    // A node that counts its turns takes one after the other.
+    const atOnce = this.desk.isCounting ? 1 : AT_ONCE;
+    const takeNext = async (): Promise<void> => {
+      for (let next = due.shift(); next !== undefined; next = due.shift()) {
+        if (this.ground.signal.aborted) return;
+        await this.consider(...next, owners);
       }
-      if (signal.aborted) return;
-      if (await this.isOwnerAlive(orphan)) {
-        wakeIn(services.config.leaseTtlMs / 2);
-        continue;
-      }
-      const { key, agent, tries } = orphan;
-      if ((await this.desk.takes(orphan)) && (await this.take(key, agent, tries))) {
-        // Facts that came meanwhile may have made it another's concern.
-        if (this.open.get(text) === orphan) this.open.delete(text);
-        continue;
-      }
-      const pause = backOff(tries);
-      if (this.open.get(text) === orphan)
-        this.open.set(text, { ...orphan, at: performance.now() + pause, tries: tries + 1 });
-      wakeIn(pause);
+    };
+    await Promise.all(Array.from({ length: atOnce }, takeNext));
+  }
+
+  /** What may be taken by now, in another order on each node: those of a dead node are everybody's at the same time. */
+  private dueNow(): [string, Orphan][] {
+    const { services, wakeIn } = this.ground;
+    const due = Array.from(this.open).filter(([, { at }]) => {
+      const wait = at - performance.now();
+      if (wait > 0) wakeIn(wait);
+      return wait <= 0;
+    });
+    const rank = new Map(due.map(([text]) => [text, sha256(`${services.lease.node} ${text}`)]));
+    const rankOf = (text: string): string => rank.get(text) ?? '';
+    return due.sort(([one], [other]) => (rankOf(one) < rankOf(other) ? -1 : 1));
+  }
+
+  private async consider(text: string, orphan: Orphan, owners: Map<string, Promise<boolean>>): Promise<void> {
+    const { services, wakeIn } = this.ground;
+    if (await this.isOwnerAlive(orphan, owners)) return wakeIn(services.config.leaseTtlMs / LOOKS);
+    const { key, agent, tries } = orphan;
+    if ((await this.desk.takes(orphan)) && (await this.take(key, agent, tries))) {
+      // Facts that came meanwhile may have made it another's concern.
+      if (this.open.get(text) === orphan) this.open.delete(text);
+      return;
     }
+    const pause = backOff(tries);
+    if (this.open.get(text) === orphan)
+      this.open.set(text, { ...orphan, at: performance.now() + pause, tries: tries + 1 });
+    wakeIn(pause);
   }
 
   /**
@@ -90,7 +112,13 @@ export class Orphans {
     }
   }
 
-  private async isOwnerAlive({ owner }: Orphan): Promise<boolean> {
-    return owner !== null && (await this.ground.services.lease.isAlive(owner.node, owner.incarnation));
+  /** One look at the lease of a node is enough for all the sessions that it has. */
+  private isOwnerAlive({ owner }: Orphan, owners: Map<string, Promise<boolean>>): Promise<boolean> {
+    if (owner === null) return Promise.resolve(false);
+    const { node, incarnation } = owner;
+    const name = `${node} ${incarnation}`;
+    const look = owners.get(name) ?? this.ground.services.lease.isAlive(node, incarnation);
+    owners.set(name, look);
+    return look;
   }
 }

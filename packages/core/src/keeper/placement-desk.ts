@@ -10,6 +10,11 @@ export class PlacementDesk {
     private readonly placement: Placement,
   ) {}
 
+  /** Whether what is under way here says what else is taken. */
+  get isCounting(): boolean {
+    return this.placement.capacity !== undefined;
+  }
+
   /** Whether the session is to be taken here and now. */
   async takes(orphan: Orphan): Promise<boolean> {
     const { capacity, onRunnable } = this.placement;

@@ -40,10 +40,12 @@ export const evolveInput: Pick<EvolveHandlers, InputFacts> = {
     return { ...state, ...about, ...(summary === undefined ? {} : { summary, compactions: state.compactions + 1 }) };
   },
 
-  OwnershipTaken: (fact, state) => ({
-    ...state,
-    ownership: { epoch: fact.epoch, owner: { node: fact.node, incarnation: fact.incarnation }, handedOver: false },
-  }),
+  OwnershipTaken: ({ epoch, node, incarnation }, state) => {
+    const { ownership } = state;
+    // An owner whose lease ran out says that it goes on: what was asked of it stands.
+    if (epoch === ownership.epoch && incarnation === ownership.owner?.incarnation) return state;
+    return { ...state, ownership: { epoch, owner: { node, incarnation }, handedOver: false } };
+  },
 
   OwnershipReleased: (_, state) => ({ ...state, ownership: { epoch: state.ownership.epoch, handedOver: false } }),
 

@@ -44,7 +44,8 @@ export class FactBatch {
 
   constructor(
     state: SessionState,
-    private readonly head: number,
+    /** The last revision before the batch; -1 where there is none. */
+    readonly head: number,
     private readonly context: BatchContext,
   ) {
     this.current = state;

@@ -2,8 +2,11 @@ import type { HostEnv } from '@perdure/plugin-api';
 import { expireDue, nextExpiry } from './interactions.js';
 import type { Journal } from './journal.js';
 
-/** The longest time that a timer can be set for. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/**
+ * Milliseconds between two looks at a time of the world, at the most: the clock of the machine may be set meanwhile, and
+ * what it says is what counts.
+ */
+export const CLOCK_LOOK_MS = 30_000;
 
 /** Answers what people are asked in a session when nobody has until their time. Any process may be the first. */
 export class InteractionExpiry {
@@ -28,7 +31,7 @@ export class InteractionExpiry {
     this.at = at;
     clearTimeout(this.timer);
     if (at === undefined) return;
-    const wait = Math.min(Math.max(0, at - this.work.env.clock.now()), LONGEST_TIMER);
+    const wait = Math.min(Math.max(0, at - this.work.env.clock.now()), CLOCK_LOOK_MS);
     this.timer = setTimeout(() => void this.expire(), wait).unref();
   }
 

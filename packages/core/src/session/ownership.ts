@@ -31,7 +31,8 @@ export async function takeOwnership(
   },
 ): Promise<Ownership> {
   const insist = <Result>(work: () => Promise<Result>) => journal.patience.insist('owner', work);
-  for (let lost = false; ; lost = true) {
+  let lost = false;
+  for (;;) {
     refuseNewer(journal.state, journal.key.id);
     const { owner, epoch, handedOver } = journal.state.ownership;
     if (options.held?.epoch === epoch && owner?.incarnation === lease.incarnation) return options.held;
@@ -39,7 +40,10 @@ export async function takeOwnership(
     const free = owner === undefined || handedOver;
     // What this process has and does not hold was lost in it by a failure.
     const isLost = owner?.incarnation === lease.incarnation && owner.node === lease.node;
+    // What comes behind this may be the owner's, who lives after all.
+    const looked = journal.head;
     const alive = !free && !isLost && (await insist(() => lease.isAlive(owner.node, owner.incarnation)));
+    const isDead = !free && !isLost && !alive;
     // A take-over that lost its race has lost: the winner lives.
     if (alive && (lost || !options.takeOver)) {
       throw new PerdureError('PERDURE_SESSION_OWNED', { session: journal.key.id, node: owner.node });
@@ -50,7 +54,8 @@ export async function takeOwnership(
     const reason = epoch === 0 ? 'first' : free ? 'released' : alive ? 'take-over' : 'owner-dead';
     const taken = await journal.commit((batch) => {
       // Another node was quicker: look who it is.
-      if (batch.state.ownership.epoch !== epoch) return undefined;
+      lost = batch.state.ownership.epoch !== epoch;
+      if (lost || (isDead && batch.head !== looked)) return undefined;
       refuseNewer(batch.state, journal.key.id);
       refuseArchived(batch.state, journal.key.id);
       options.create(batch);
