@@ -1,3 +1,5 @@
+import { storeRows } from './store-rows.mjs';
+
 /**
  * The rows of the performance budgets. A budget is a ratio between two contenders of one run, or a plain number where
  * the budget is one. `meets` says whether the medians meet it.
@@ -167,4 +169,5 @@ export const rows = [
     meets: (value, { perdure }) =>
       value === 20 && perdure.resumed && perdure.messagesAfter === 42 && perdure.ranTwice === '10',
   },
+  ...storeRows,
 ];

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median } from './lib/measure.mjs';
+import { measurePeers } from './lib/peers.mjs';
+import { Servers } from './lib/servers.mjs';
 import { rows } from './rows.mjs';
 
 const { values: options } = parseArgs({
@@ -25,10 +27,13 @@ const chosen = rows.filter(
   ({ row }) => wanted === undefined || wanted.includes(row.split(' ')[0]) || wanted.includes(row),
 );
 const root = mkdtempSync(join(tmpdir(), 'perdure-bench-'));
+const servers = new Servers(root);
+const optionsOf = (row) => ({ ...row.options, ...(options.quick ? row.quick : {}) });
 
 /** Runs one stage of a row in a process of its own. `null` when it died as it should. */
 function run(row, stage, contender, folder) {
-  const order = JSON.stringify({ file: row.file, stage, contender, folder, options: row.options });
+  const given = { ...optionsOf(row), addresses: servers.addresses() };
+  const order = JSON.stringify({ file: row.file, stage, contender, folder, options: given });
   return new Promise((resolve, reject) => {
     const started = spawn(process.execPath, ['--expose-gc', child, order], { stdio: ['ignore', 'pipe', 'inherit'] });
     let out = '';
@@ -41,18 +46,31 @@ function run(row, stage, contender, folder) {
   });
 }
 
-/** Rows of one file and the same contenders share their runs. */
+/** Rows of one file, the same contenders and options share their runs. */
 const measured = new Map();
 async function measure(row) {
-  const key = `${row.file} ${row.contenders.join(' ')}`;
-  const known = measured.get(key);
-  if (known !== undefined) return known;
-  const results = Object.fromEntries(row.contenders.map((contender) => [contender, []]));
-  const folders = Object.fromEntries(row.contenders.map((contender) => [contender, mkdtempSync(join(root, 'store-'))]));
-  const isPrepared = ['cold-open', 'crash'].includes(row.file);
-  for (let repeat = 0; repeat < (row.diesInPrepare ? 1 : repeats); repeat++) {
-    for (let turn = 0; turn < row.contenders.length; turn++) {
-      const contender = row.contenders[(turn + repeat) % row.contenders.length];
+  const key = `${row.file} ${row.contenders.join(' ')} ${JSON.stringify(row.options)}`;
+  if (!measured.has(key)) measured.set(key, await measureRow(row));
+  return measured.get(key);
+}
+
+/** Contenders whose servers are not there are left out. */
+async function measureRow(row) {
+  try {
+    return await measureOn(row, await servers.begin(row.contenders));
+  } finally {
+    await servers.end();
+  }
+}
+
+async function measureOn(row, contenders) {
+  const results = Object.fromEntries(contenders.map((contender) => [contender, []]));
+  const folders = Object.fromEntries(contenders.map((contender) => [contender, mkdtempSync(join(root, 'store-'))]));
+  const isPrepared = ['cold-open', 'crash', 'resume'].includes(row.file);
+  const times = Math.min(repeats, row.repeats ?? (row.diesInPrepare ? 1 : repeats));
+  for (let repeat = 0; repeat < times; repeat++) {
+    for (let turn = 0; turn < contenders.length; turn++) {
+      const contender = contenders[(turn + repeat) % contenders.length];
       if (isPrepared && repeat === 0) await run(row, 'prepare', contender, folders[contender]);
       const folder = mkdtempSync(join(root, 'store-'));
       // What one repeat leaves behind, a state snapshot for one, must not help the next.
@@ -61,7 +79,6 @@ async function measure(row) {
       rmSync(folder, { recursive: true, force: true });
     }
   }
-  measured.set(key, results);
   return results;
 }
 
@@ -80,10 +97,15 @@ function medians(results) {
 }
 
 const report = [];
+const shownAlready = new Set();
 try {
   for (const row of chosen) {
-    const results = await measure(row);
-    const middle = medians(results);
+    const results = row.peers === true ? {} : await measure(row);
+    const middle = row.peers === true ? await measurePeers(root, optionsOf(row)) : medians(results);
+    if (middle === undefined || (row.needs !== undefined && middle[row.needs] === undefined)) {
+      console.log(`LEFT OUT ${row.row.padEnd(20)} ${row.what}`);
+      continue;
+    }
     const value = row.value(middle);
     const line = {
       row: row.row,
@@ -95,11 +117,18 @@ try {
       results,
     };
     report.push(line);
-    const shown = value >= 1_000 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
+    const shown = Number.isNaN(value)
+      ? '–'
+      : value >= 1_000
+        ? Math.round(value).toLocaleString('en')
+        : value.toFixed(2);
     console.log(
-      `${line.met ? 'met   ' : 'MISSED'} ${row.row.padEnd(11)} ${shown.padStart(10)}   ${row.budget.padEnd(24)} ` +
+      `${line.met ? 'met   ' : 'MISSED'} ${row.row.padEnd(16)} ${shown.padStart(10)}   ${row.budget.padEnd(24)} ` +
         row.what,
     );
+    // Rows of one run have the same figures.
+    if (shownAlready.has(results)) continue;
+    shownAlready.add(results);
     for (const [contender, numbers] of Object.entries(middle)) {
       const text = Object.entries(numbers).map(
         ([name, number]) => `${name} ${typeof number === 'number' ? Number(number.toFixed(3)) : number}`,
@@ -108,6 +137,7 @@ try {
     }
   }
 } finally {
+  await servers.stop();
   rmSync(root, { recursive: true, force: true });
 }
 if (options.json !== undefined) {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { streamCategory } from '@perdure/events';
 import {
   PerdureError,
   type AppendOptions,
@@ -77,7 +78,10 @@ export class EventStoreDbEventStore implements EventStore {
     const { maxEventBytes } = this.limits;
     const bytes = tooLarge(facts, maxEventBytes);
     if (bytes !== undefined) return { status: 'too-large', bytes, limit: maxEventBytes };
-    return this.queue.inOrder(stream, () => appendBatch(this.connection, this.options, stream, facts, expected));
+    // A life sign that came too late because of much else to do would be a death.
+    const isUrgent = streamCategory(stream) === 'lease';
+    const append = (): Promise<AppendResult> => appendBatch(this.connection, this.options, stream, facts, expected);
+    return this.queue.inOrder(stream, append, isUrgent);
   }
 
   async read(stream: string, options: ReadOptions = {}): Promise<ReadPage> {

@@ -1,6 +1,7 @@
 import { PerdureError } from '@perdure/plugin-api';
 import pg from 'pg';
 import type { Settings } from './options.js';
+import { PatientPool } from './patient-pool.js';
 import { endsConnection, storeError } from './postgres-error.js';
 
 /** A statement that the server prepares once for each connection. */
@@ -38,8 +39,8 @@ export type OnConnect = (
 export class Connections {
   readonly #settings: Settings;
   readonly #onConnect: OnConnect;
-  readonly #writer: pg.Pool;
-  readonly #others: pg.Pool;
+  readonly #writer: PatientPool;
+  readonly #others: PatientPool;
   private readonly abandon = new Set<() => void>();
   private isClosed = false;
 
@@ -83,7 +84,7 @@ export class Connections {
       failure = error;
       throw error;
     } finally {
-      client.release(failure !== undefined && endsConnection(failure));
+      this.#writer.release(client, failure !== undefined && endsConnection(failure));
     }
   }
 
@@ -132,7 +133,7 @@ export class Connections {
     await Promise.all([this.#writer.end(), this.#others.end()]);
   }
 
-  private async using<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  private async using<Result>(pool: PatientPool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.connect(pool);
     let failure: unknown;
     try {
@@ -141,11 +142,11 @@ export class Connections {
       failure = error;
       throw storeError(error);
     } finally {
-      client.release(failure !== undefined && endsConnection(failure));
+      pool.release(client, failure !== undefined && endsConnection(failure));
     }
   }
 
-  private async connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  private async connect(pool: PatientPool): Promise<pg.PoolClient> {
     this.checkOpen();
     try {
       return await pool.connect();
@@ -154,16 +155,13 @@ export class Connections {
     }
   }
 
-  private pool(max: number): pg.Pool {
-    const pool = new pg.Pool({
+  private pool(max: number): PatientPool {
+    return new PatientPool({
       ...this.clientConfig(),
       max,
       idleTimeoutMillis: IDLE,
       verify: (client, done) => void this.verify(client, done),
     });
-    // A connection that is lost while nobody uses it is replaced when it is needed.
-    pool.on('error', () => undefined);
-    return pool;
   }
 
   private async verify(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { createRuntime } from '@perdure/core';
 import { definePlugin, GATES, HOOKS } from '@perdure/plugin-api';
 import { policyPermission } from '@perdure/policy-permission';
-import { storeSqlite } from '@perdure/store-sqlite';
 import { z } from 'zod';
+import { storesFor } from './stores.mjs';
 import { lookup, model } from './work.mjs';
 
 const folders = ['src', 'test', 'docs', 'packages', 'plugins', 'tools'];
@@ -51,15 +50,19 @@ function agentPlugin(name, token, value) {
   });
 }
 
-/** Perdure as a user runs it: SQLite, permission rules, streams, drafts and snapshots on. */
+/**
+ * Perdure as a user runs it: SQLite or the store named, permission rules, streams, drafts and snapshots on. `place` has
+ * the address of the store's server and the name that this run has there.
+ */
 export async function openPerdure(folder, options = {}) {
   const { rules, plugins = [] } = governed[options.governance ?? 'perdure'];
   const runtime = await createRuntime({
     plugins: [
-      { plugin: storeSqlite, config: { path: join(folder, 'perdure.db') } },
+      ...storesFor(options.store ?? 'sqlite', folder, options.place),
       { plugin: policyPermission, config: rules },
       ...plugins,
     ],
+    ...(options.nodeId === undefined ? {} : { env: { nodeId: options.nodeId } }),
   });
   const commits = countCommits(runtime.services.store);
   const agent = runtime.agent({

@@ -7,7 +7,6 @@ import { closedError } from '../session/refuse-erased.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
-import { isRunnable, isWaiting } from '../session/waiting.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import { FailurePause } from './failure-pause.js';
@@ -17,6 +16,7 @@ import { HomeAgent } from './home-agent.js';
 import type { HomeGround } from './home-ground.js';
 import type { HostServices } from './host-services.js';
 import { openSession } from './load-session.js';
+import { restGrace } from './rest-grace.js';
 import { warnOfIdleLimits } from './retention.js';
 import { SessionAdditions } from './session-additions.js';
 import { releaseSessionTools } from './session-tools.js';
@@ -24,7 +24,7 @@ import { VariableValues } from './variable-values.js';
 
 /**
  * The place of one session in this process. The session itself is there while it is used, watched, or has something to
- * do; when it only waits for people it is released after a grace and leaves memory, and what stays is this object.
+ * do; when it is idle or only waits for people it is released after a grace and leaves memory: this object stays.
  */
 export class RegisteredHome implements SessionHome {
   readonly additions: SessionAdditions;
@@ -187,6 +187,8 @@ export class RegisteredHome implements SessionHome {
 
   private enter(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
     this.holds += 1;
+    // The grace of an idle session begins with its last use.
+    if (this.loaded && currentTurn(this.loaded.work.journal.state) === undefined) this.resting.stop();
     let isReleased = false;
     const release = (): void => {
       if (isReleased) return;
@@ -239,28 +241,28 @@ export class RegisteredHome implements SessionHome {
     this.leave(loaded, () => loaded.close(0, 'passivated'));
   }
 
-  /** Whether the session only waits, and nobody in this process uses or watches it. */
-  private rests(): LoadedSession | undefined {
+  /** After how long the session leaves; `undefined` while somebody in this process uses or watches it, or it works. */
+  private grace(): number | undefined {
     const { loaded } = this;
-    if (loaded === undefined || this.holds > 0 || this.closing !== undefined || loaded.failure !== undefined)
-      return undefined;
-    const { state } = loaded.work.journal;
-    if (isRunnable(state, this.ground.services.env.clock.now()) || loaded.besideTurns.titles.isAsking) return undefined;
-    return isWaiting(state) || (this.isKept && currentTurn(state) === undefined) ? loaded : undefined;
+    if (loaded === undefined || this.holds > 0 || this.closing !== undefined) return undefined;
+    if (loaded.failure !== undefined || loaded.besideTurns.titles.isAsking) return undefined;
+    const { config, env } = this.ground.services;
+    return restGrace(loaded.work.journal.state, config, this.isKept, env.clock.now());
   }
 
   private look(): void {
-    const { services } = this.ground;
-    if (!services.config.keepsSessions || services.projections === undefined) return;
-    if (this.rests() === undefined) this.resting.stop();
-    else this.resting.begin(services.config.waitingGraceMs, () => this.restNow());
+    const { config, projections } = this.ground.services;
+    if (!config.keepsSessions || projections === undefined) return;
+    const grace = this.grace();
+    if (grace === undefined) this.resting.stop();
+    else this.resting.begin(grace, () => this.restNow());
   }
 
   private async rest(): Promise<void> {
-    const loaded = this.rests();
-    if (loaded === undefined || !(await loaded.release('passivated'))) return;
+    const { loaded } = this;
+    if (loaded === undefined || this.grace() === undefined || !(await loaded.release('passivated'))) return;
     // Who came meanwhile uses it as one that belongs to nobody.
-    if (this.rests() !== loaded) return;
+    if (this.loaded !== loaded || this.grace() === undefined) return;
     this.leave(loaded, () => loaded.unload());
     if (!this.isAsked) await this.gone();
   }

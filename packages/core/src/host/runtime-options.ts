@@ -23,9 +23,14 @@ export interface RuntimeOptions {
    */
   readonly waitingGraceMs?: number;
   /**
+   * Milliseconds after which a session without a turn that nobody in this process uses or watches is released and
+   * leaves memory; its handles load it again. 60,000 when absent.
+   */
+  readonly idleGraceMs?: number;
+  /**
    * Whether this process looks after sessions that no process has: it answers what has expired, and goes on with those
-   * of its agents that have work and no owner that lives. Without it, sessions that wait stay in memory too. `true`
-   * when absent; programs that end soon turn it off.
+   * of its agents that have work and no owner that lives. Without it, sessions that wait or are idle stay in memory
+   * too. `true` when absent; programs that end soon turn it off.
    */
   readonly keepsSessions?: boolean;
   /** Which of the sessions that have work and no owner this node takes; all when absent. */
@@ -58,6 +63,7 @@ export interface RuntimeConfig {
   readonly leaseTtlMs: number;
   readonly closeGraceMs: number;
   readonly waitingGraceMs: number;
+  readonly idleGraceMs: number;
   readonly keepsSessions: boolean;
   readonly placement: Placement;
   readonly storePatienceMs: number;
@@ -70,6 +76,7 @@ const scalars = z.strictObject({
   leaseTtlMs: z.int().min(100).max(3_600_000),
   closeGraceMs: z.int().min(0).max(3_600_000),
   waitingGraceMs: z.int().min(0).max(3_600_000),
+  idleGraceMs: z.int().min(0).max(86_400_000),
   keepsSessions: z.boolean(),
   placement: z.strictObject({
     capacity: z.int().positive().exactOptional(),
@@ -90,6 +97,7 @@ export function resolveRuntimeOptions(...patches: readonly RuntimeOptions[]): Ru
     leaseTtlMs: merged.leaseTtlMs ?? 10_000,
     closeGraceMs: merged.closeGraceMs ?? 5_000,
     waitingGraceMs: merged.waitingGraceMs ?? 5_000,
+    idleGraceMs: merged.idleGraceMs ?? 60_000,
     keepsSessions: merged.keepsSessions ?? true,
     placement: merged.placement ?? {},
     storePatienceMs: merged.storePatienceMs ?? 600_000,

@@ -41,6 +41,7 @@ export class NodeLease {
   private timer: NodeJS.Timeout | undefined;
   private holding: Promise<void> | undefined;
   private renewing: Promise<void> | undefined;
+  private trimming: Promise<void> | undefined;
   private releasePresence: (() => Promise<void>) | undefined;
   private readonly observations = new Map<string, Observation>();
 
@@ -143,6 +144,7 @@ export class NodeLease {
     this.holding = undefined;
     if (this.renewedAt !== undefined) await this.append('LeaseReleased').catch((error: unknown) => this.warn(error));
     this.renewedAt = undefined;
+    await this.trimming;
     await this.releasePresence?.();
     this.releasePresence = undefined;
   }
@@ -196,8 +198,17 @@ export class NodeLease {
     this.renewedAt = startedAt;
     if (!wasValid) this.liveSince = performance.now();
     this.head = outcome.revision;
-    await this.store.truncate(stream, outcome.revision).catch((error: unknown) => {
-      if (!isPerdureError(error, 'PERDURE_STORE_CLOSED')) throw error;
-    });
+    this.trim(stream, outcome.revision);
+  }
+
+  /** Gives up the signs before the last one. Nobody waits for it: it may take longer than the lease lives. */
+  private trim(stream: string, before: number): void {
+    this.trimming ??= this.store
+      .truncate(stream, before)
+      .catch((error: unknown) => {
+        if (isPerdureError(error, 'PERDURE_STORE_CLOSED')) return;
+        this.logger.log('warn', 'The lease of this node could not be trimmed.', { reason: reasonOf(error) });
+      })
+      .finally(() => (this.trimming = undefined));
   }
 }

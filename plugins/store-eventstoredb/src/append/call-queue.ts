@@ -9,12 +9,12 @@ export class CallQueue {
     this.most = most;
   }
 
-  /** In the order of the calls for each stream. */
-  async inOrder<Result>(stream: string, call: () => Promise<Result>): Promise<Result> {
+  /** In the order of the calls for each stream. One that is urgent waits for no call about another stream. */
+  async inOrder<Result>(stream: string, call: () => Promise<Result>, isUrgent = false): Promise<Result> {
     const before = this.last.get(stream);
     const result = (async () => {
       await before?.catch(() => undefined);
-      return this.limited(call);
+      return isUrgent ? call() : this.limited(call);
     })();
     this.last.set(stream, result);
     try {

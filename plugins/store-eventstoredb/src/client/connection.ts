@@ -73,7 +73,7 @@ export interface Settings {
 
 export interface Page {
   readonly events: readonly StoredEvent[];
-  /** The page was cut because its bytes are many: there may be more, although it is not full. */
+  /** The page was cut because its bytes are many or its time was over: there may be more, although it is not full. */
   readonly isCut: boolean;
 }
 

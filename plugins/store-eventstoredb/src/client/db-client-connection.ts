@@ -4,6 +4,7 @@ import {
   jsonEvent,
   streamNameFilter,
   type AllStreamRecordedEvent,
+  type AllStreamResolvedEvent,
   type RecordedEvent,
 } from '@eventstore/db-client';
 import { ARTIFACT_STREAM } from '../wire/artifact-stream.js';
@@ -75,7 +76,9 @@ export function connectByDbClient(connectionString: string): Connection {
       const [fromPosition, maxCount] =
         after === undefined ? (['start', limit] as const) : ([after, limit + 1] as const);
       const read = client.readAll({ fromPosition, maxCount, ...withCredentials });
-      const page = await collect(read, limits, ({ event }) => (event === undefined ? undefined : storedEvent(event)));
+      const eventOf = ({ event }: AllStreamResolvedEvent): StoredEvent | undefined =>
+        event === undefined ? undefined : storedEvent(event);
+      const page = await collect(read, limits, eventOf, true);
       return { ...page, events: page.events.filter(({ position }) => !isSame(position, after)) };
     },
 

@@ -8,7 +8,8 @@ import {
   type SubscribeOptions,
 } from '@perdure/plugin-api';
 import type { Position, StoredEvent } from '../client/connection.js';
-import { factIn, PAGE, type Reader } from '../read/reader.js';
+import { isFull } from '../read/log-pages.js';
+import { factIn, type Reader } from '../read/reader.js';
 import { factOf } from '../wire/fact-event.js';
 import { positionOf, textOfPosition } from '../wire/position.js';
 import type { Watch } from './watch.js';
@@ -93,8 +94,8 @@ export function storeBatches(
     !stream.startsWith('$') && (categories?.includes(streamCategory(stream)) ?? true);
   return async (signal) => {
     const recent = isPast ? undefined : window.after(position);
-    const page = recent === undefined ? await reader.all(position, PAGE, signal) : { events: recent, isCut: false };
-    const caughtUp = recent !== undefined || (!page.isCut && page.events.length < PAGE);
+    const page = recent === undefined ? await reader.log.behind(position, signal) : { events: recent, isCut: false };
+    const caughtUp = recent !== undefined || !isFull(page);
     isPast = !caughtUp;
     position = page.events.at(-1)?.position ?? position;
     const facts = page.events.filter(isWanted).flatMap((event) => factOf(event)?.fact ?? []);

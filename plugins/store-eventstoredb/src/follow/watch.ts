@@ -12,17 +12,13 @@ export interface Listener {
   leave(): void;
 }
 
-interface Ear {
-  readonly stream: string | undefined;
-  hear(): void;
-}
-
 /** One subscription to the whole store for all followers of this process; it tells them when to read. */
 export class Watch {
   readonly window = new Window();
   private readonly connection: Connection;
   private readonly timeoutMs: number;
-  private readonly ears = new Set<Ear>();
+  /** Who waits for what, by stream: news of one must not cost more because others are followed. */
+  private readonly ears = new Map<string | undefined, Set<() => void>>();
   private readonly closing = new AbortController();
   private live: Promise<void> | undefined;
 
@@ -40,11 +36,10 @@ export class Watch {
       hasNews = true;
       wake();
     };
-    const ear = { stream, hear };
-    this.ears.add(ear);
+    this.enter(stream, hear);
     signal.addEventListener('abort', hear);
     const leave = (): void => {
-      this.ears.delete(ear);
+      this.forget(stream, hear);
       signal.removeEventListener('abort', hear);
       hear();
     };
@@ -98,14 +93,29 @@ export class Watch {
     } else {
       // What was appended while nobody listened is found by reading: everybody does, once.
       this.window.begin(watched.position);
-      this.tell();
+      this.tellAll();
     }
   }
 
-  private tell(stream?: string): void {
-    for (const ear of this.ears) {
-      if (stream === undefined || ear.stream === undefined || ear.stream === stream) ear.hear();
-    }
+  private tell(stream: string): void {
+    for (const hear of this.ears.get(stream) ?? []) hear();
+    for (const hear of this.ears.get(undefined) ?? []) hear();
+  }
+
+  private tellAll(): void {
+    for (const ears of this.ears.values()) for (const hear of ears) hear();
+  }
+
+  private enter(stream: string | undefined, hear: () => void): void {
+    const ears = this.ears.get(stream);
+    if (ears === undefined) this.ears.set(stream, new Set([hear]));
+    else ears.add(hear);
+  }
+
+  private forget(stream: string | undefined, hear: () => void): void {
+    const ears = this.ears.get(stream);
+    ears?.delete(hear);
+    if (ears?.size === 0) this.ears.delete(stream);
   }
 }
 

@@ -2,20 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PerdureError, type ExpectedRevision, type ReadOptions, type ReadPage } from '@perdure/plugin-api';
 import { unavailable } from '../append/append-batch.js';
 import type { CallQueue } from '../append/call-queue.js';
-import type {
-  Connection,
-  Limits,
-  Page,
-  Position,
-  ReadStreamOptions,
-  Settings,
-  StoredEvent,
-} from '../client/connection.js';
+import type { Connection, Limits, Page, ReadStreamOptions, Settings, StoredEvent } from '../client/connection.js';
 import { failureOf } from '../client/failure.js';
+import { LogPages, PAGE } from './log-pages.js';
 import { factOf, type ReadFact } from '../wire/fact-event.js';
 
-/** Facts of one page when the reader does not say. */
-export const PAGE = 1_000;
 const TRIES = 5;
 const FIRST_WAIT_MS = 25;
 
@@ -23,12 +14,18 @@ const FIRST_WAIT_MS = 25;
 export class Reader {
   private readonly connection: Connection;
   private readonly queue: CallQueue;
+  /** Of the whole log. */
+  readonly log: LogPages;
   private readonly timeoutMs: number;
 
   constructor(connection: Connection, queue: CallQueue, timeoutMs: number) {
     this.connection = connection;
     this.queue = queue;
     this.timeoutMs = timeoutMs;
+    this.log = new LogPages((position, signal) => {
+      const options = { limit: PAGE, ...this.limits(signal), ...(position !== undefined && { after: position }) };
+      return this.tried(() => this.connection.readAll(options), signal);
+    });
   }
 
   async page(
@@ -77,12 +74,6 @@ export class Reader {
   /** What is set for a stream, where it was truncated among it. */
   settingsOf(stream: string, signal?: AbortSignal): Promise<Settings | undefined> {
     return this.tried(() => this.connection.readSettings(stream, this.limits(signal)), signal);
-  }
-
-  /** A page of the whole log behind a position. */
-  all(position: Position | undefined, limit: number, signal: AbortSignal): Promise<Page> {
-    const options = { limit, ...this.limits(signal), ...(position !== undefined && { after: position }) };
-    return this.tried(() => this.connection.readAll(options), signal);
   }
 
   /** A page of a stream as it is; `undefined` when there is no such stream. */
