@@ -123,7 +123,7 @@ async function suspendedSession(folder: string): Promise<void> {
 
 test(
   'a suspended session that is larger than the heap, with an artifact of 200 MB, is listed and found',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const folder = place('large');
     await suspendedSession(folder);
