@@ -28,8 +28,8 @@ export function isAddress(store: string): boolean {
 
 /**
  * The plugins that make the store of an address: that of the server, and for EventStoreDB a file of this machine beside
- * it, with what can be made anew. Nothing connects here. Throws PERDURE_CONFIGURATION for an address of another kind and
- * PERDURE_PLUGIN_NOT_FOUND when the package is not installed; neither holds the address.
+ * it, with what can be made anew. Nothing connects here. Throws PERDURE_CONFIGURATION for an address of another kind
+ * and PERDURE_PLUGIN_NOT_FOUND when the package is not installed; neither holds the address.
  *
  * @param folders from which the package is looked for, in order
  */
@@ -38,7 +38,7 @@ export async function storePlugins(address: string, folders: readonly string[]):
   const name = PACKAGES[scheme];
   if (name === undefined) {
     const known = Object.keys(PACKAGES).map((each) => `${each}://`);
-    const reason = `there is no store for ${scheme}://; it is a file, or an address that begins with ${known.join(', ')}`;
+    const reason = `there is no store for ${scheme}://; it is a file or begins with ${known.join(', ')}`;
     throw new PerdureError('PERDURE_CONFIGURATION', { field: '--store', reason });
   }
   const plugin = await installedPlugin(name, folders);

@@ -3,8 +3,8 @@ import { expireDue, nextExpiry } from './interactions.js';
 import type { Journal } from './journal.js';
 
 /**
- * Milliseconds between two looks at a time of the world, at the most: the clock of the machine may be set meanwhile, and
- * what it says is what counts.
+ * Milliseconds between two looks at a time of the world, at the most: the clock of the machine may be set meanwhile,
+ * and what it says is what counts.
  */
 export const CLOCK_LOOK_MS = 30_000;
 
