@@ -53,7 +53,8 @@ let runs = 0;
 
 /**
  * A session from its first fact to its end: calls of each contract, one that a person is asked about, a second turn,
- * all within a budget, in a runtime of its own. Throws when a turn ends otherwise than well, or the stream is not whole.
+ * all within a budget, in a runtime of its own. Throws when a turn ends otherwise than well, or the stream is not
+ * whole.
  */
 export async function governedRun(stores: readonly PluginChoice[]): Promise<RunReport> {
   const id = `run${(runs += 1)}`;

@@ -9,8 +9,8 @@ import type { SessionState } from './session/session-state.js';
 import type { RuntimeOptions } from './host/runtime-options.js';
 
 /**
- * A runtime for tests: the plugins given, quick to notice dead nodes and stores that are away, and silent. It goes on with no session that the
- * test does not ask for, unless that turns `keepsSessions` on.
+ * A runtime for tests: the plugins given, quick to notice dead nodes and stores that are away, and silent. It goes on
+ * with no session that the test does not ask for, unless that turns `keepsSessions` on.
  */
 export function createTestRuntime(
   options: RuntimeOptions & { readonly plugins: readonly PluginLike[] },

@@ -24,6 +24,9 @@ import { addedPlugins } from './added-plugins.js';
 /** What readers of sessions need of the configured plugins. */
 const STORE_TOKENS = [EVENT_STORE, ARTIFACT_STORE, PROJECTION_STORE, SNAPSHOT_STORE, NODE_PRESENCE, FACTS];
 
+/** Milliseconds that a command which somebody waits for goes on trying to reach a store; a node has more patience. */
+const STORE_PATIENCE_MS = 30_000;
+
 /** What a command says of its runtime beside the settings. */
 export interface RuntimeAdditions {
   readonly plugins?: readonly PluginLike[];
@@ -46,7 +49,7 @@ export async function openRuntime(
     logger,
     // A command works on what it is told to. The sessions of others are not its own, whatever they wait for.
     keepsSessions: node !== undefined,
-    ...(node === undefined ? {} : { placement: node.placement }),
+    ...(node === undefined ? { storePatienceMs: STORE_PATIENCE_MS } : { placement: node.placement }),
     ...(node?.name === undefined ? {} : { env: { nodeId: node.name } }),
     ...(config.secrets === undefined ? {} : { secrets: config.secrets }),
     ...(config.redaction === undefined ? {} : { redaction: config.redaction }),

@@ -25,7 +25,8 @@ afterEach(() => runtime?.dispose());
 async function follow(model: LanguageModel, faults: readonly StoreFault[] = []) {
   const { screen, out, error } = fakeScreen(false);
   const logger = new ScreenLogger(screen, { json: false, debug: false });
-  runtime = await createRuntime({ plugins: [failingStores(faults)], logger: { log: () => undefined } });
+  const plugins = [failingStores(faults)];
+  runtime = await createRuntime({ plugins, logger: { log: () => undefined }, storePatienceMs: 500 });
   const agent = runtime.agent({ id: 'clerk', model });
   await agent.ready();
   const session = agent.session('.', { sessionId: 's' });

@@ -32,7 +32,7 @@ export async function forkSession(
   const { agentId, parent, root, ...identity } = state.identity ?? { agentId: '', createdAt: 0 };
   const place = workspace ?? identity.workspace;
   // What is folded here is of no use to anyone: the first fact is all that is written.
-  const patience = new StorePatience(services.config.storePatienceMs);
+  const patience = new StorePatience(services.config.storePatienceMs, services.logger, key.id);
   const journal = new Journal(key, store, facts, journalContext(services, key), patience, { ...emptySession, hash });
   const isFirst = await journal.commit((batch) => {
     if (batch.state.isErased && !isOrphan(batch.state)) throw erasedError(key.id);

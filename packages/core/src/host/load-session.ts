@@ -86,7 +86,7 @@ export async function openJournal(
   const batchContext = journalContext(services, key);
   const start = await openStateSnapshot(services, key);
   const folded = await loadSession(store, sessionStream(key), facts, { start, openBefore: openBefore(services) });
-  const patience = new StorePatience(services.config.storePatienceMs);
+  const patience = new StorePatience(services.config.storePatienceMs, services.logger, key.id);
   const journal = new Journal(key, store, facts, batchContext, patience, folded);
   return { journal, batchContext, snapshot: start.revision };
 }

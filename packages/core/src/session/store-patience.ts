@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPerdureError } from '@perdure/plugin-api';
+import { isPerdureError, reasonOf, type Logger } from '@perdure/plugin-api';
 
 /** Milliseconds that an input waits for a store that is away, and whatever lets a session go. */
 const SHORT_MS = 2_000;
@@ -16,8 +16,15 @@ export type Waiting = 'owner' | 'input';
 export class StorePatience {
   private isLeaving = false;
 
-  /** @param ms for what a node has to store */
-  constructor(private readonly ms: number) {}
+  /**
+   * @param ms for what a node has to store
+   * @param logger is told of a node's wait that is not short, once
+   */
+  constructor(
+    private readonly ms: number,
+    private readonly logger: Logger,
+    private readonly session: string,
+  ) {}
 
   /** The session is let go: from now on nobody waits long. */
   hurry(): void {
@@ -32,6 +39,7 @@ export class StorePatience {
   ): Promise<Result> {
     const since = performance.now();
     let hurriedAt: number | undefined;
+    let isTold = false;
     for (let tries = 0; ; tries++) {
       try {
         return await work();
@@ -42,6 +50,14 @@ export class StorePatience {
         const isShort = waiting === 'input' && now - since >= SHORT_MS;
         const isLate = hurriedAt !== undefined && now - Math.max(since, hurriedAt) >= SHORT_MS;
         if (isShort || isLate || now - since >= this.ms) throw error;
+        if (!isTold && now - since >= SHORT_MS) {
+          isTold = true;
+          const { session } = this;
+          this.logger.log('warn', 'The store cannot be reached; a session waits.', {
+            session,
+            reason: reasonOf(error),
+          });
+        }
         await delay(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries));
       }
     }
