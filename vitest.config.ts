@@ -12,6 +12,9 @@ const exclude = ['**/node_modules/**', '**/dist/**', '**/*.tmpl'];
 /** Tests that share a PostgreSQL, which is started when one of them runs. */
 const postgres = ['plugins/store-postgres/src/**/*.test.ts'];
 
+/** Tests that share a Kafka, which is started when one of them runs. */
+const kafka = ['test/relay/**/*.int.test.ts'];
+
 /**
  * Tests that need a process of their own: they change or measure what belongs to a whole process (its environment,
  * memory, timers, modules, listeners), or they end, stop and start others. All other files share one process for each
@@ -83,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['{packages,plugins,tools}/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...exclude, ...postgres, ...alone, ...elsewhere],
+          exclude: [...exclude, ...postgres, ...kafka, ...alone, ...elsewhere],
           globalSetup,
           isolate: false,
         },
@@ -95,6 +98,17 @@ export default defineConfig({
           include: postgres,
           exclude,
           globalSetup: 'plugins/store-postgres/src/global-setup.fixture.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'kafka',
+          include: kafka,
+          exclude,
+          globalSetup: ['test/relay/kafka.global-setup.ts', 'test/fixtures/bundles.global-setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
       ...(chosen === undefined

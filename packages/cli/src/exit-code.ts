@@ -30,6 +30,7 @@ const BUSY: readonly ErrorCode[] = [
   'PERDURE_NODE_RUNNING',
   'PERDURE_SESSION_FENCED',
   'PERDURE_STORE_CONTENDED',
+  'PERDURE_RELAY_FENCED',
 ];
 const DIFFERS: readonly ErrorCode[] = [
   'PERDURE_CHAIN_BROKEN',

@@ -5,6 +5,7 @@ import { addDoctorCommand, addPluginsCommands } from './commands/add-upkeep-comm
 import { addLineageCommands } from './commands/add-lineage-commands.js';
 import { addMcpCommands } from './commands/add-mcp-commands.js';
 import { addNodeCommands } from './commands/add-node-commands.js';
+import { addRelayCommands } from './commands/add-relay-commands.js';
 import { addSessionsCommands } from './commands/add-sessions-commands.js';
 import { addTurnCommands } from './commands/add-turn-commands.js';
 import { exitCodeHelp } from './exit-code.js';
@@ -32,6 +33,7 @@ export function createProgram(context: CliContext, finish: Finish): Command {
   addControlCommands(program, context, finish);
   addLineageCommands(addSessionsCommands(program, context, finish), context, finish);
   addNodeCommands(program, context, finish);
+  addRelayCommands(program, context, finish);
   addMcpCommands(program, context, finish);
   addPluginsCommands(program, context, finish);
   addDoctorCommand(program, context, finish);

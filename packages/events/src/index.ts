@@ -57,6 +57,28 @@ export type { Answers, Question, QuestionExpiry, QuestionOption } from './questi
 export { failure, runStatus, stepSetup, stepView } from './run.js';
 export type { Failure, RunStatus, StepSetup, StepView } from './run.js';
 export {
+  decodeRelayMessage,
+  evolveSessionRow,
+  FactSieve,
+  relayColumns,
+  relayMessage,
+  relayMessageKey,
+  relaySessionKey,
+} from './relay/index.js';
+export type {
+  DecodedMessage,
+  HeaderValue,
+  ReceivedFact,
+  ReceivedMessage,
+  RelayColumns,
+  RelayMessage,
+  RelayMessageOptions,
+  RelayValue,
+  SessionRow,
+  Sifted,
+  SieveOptions,
+} from './relay/index.js';
+export {
   artifactStream,
   budgetStream,
   draftStream,
@@ -64,6 +86,7 @@ export {
   leaseStream,
   nodeOfLease,
   nodeStream,
+  relayStream,
   sessionKeyOf,
   sessionStream,
   streamCategory,

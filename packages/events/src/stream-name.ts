@@ -8,7 +8,7 @@ export interface SessionKey {
   readonly id: string;
 }
 
-export type StreamCategory = 'session' | 'draft' | 'lease' | 'node' | 'budget' | 'artifact';
+export type StreamCategory = 'session' | 'draft' | 'lease' | 'node' | 'budget' | 'artifact' | 'relay';
 
 const NO_TENANT = '_';
 
@@ -27,6 +27,11 @@ export function leaseStream(node: string): string {
 /** What a node is asked to do, by operators. */
 export function nodeStream(node: string): string {
   return `node-${escapeSegment(node)}`;
+}
+
+/** Who relays the facts of the store to a place outside of it, by that place's name. */
+export function relayStream(target: string): string {
+  return `relay-${escapeSegment(target)}`;
 }
 
 /** The node of a lease stream, or `undefined` for a stream of another kind. */

@@ -15,6 +15,7 @@ import {
   PROJECTION_STORE,
   SNAPSHOT_STORE,
   type PluginLike,
+  type Token,
 } from '@perdure/plugin-api';
 import type { Settings } from '../config/settings.js';
 import { storeFailure } from '../config/store-server.js';
@@ -72,13 +73,20 @@ function shellOption({ plugins, shell, shellFlag }: Settings): Pick<RuntimeOptio
   throw new PerdureError('PERDURE_CONFIGURATION', { field: '--shell', reason });
 }
 
-/** A runtime to read sessions with: of the configured plugins those alone that keep sessions or know their facts. */
-export async function openStore(settings: Settings, logger: ScreenLogger): Promise<PerdureRuntime> {
+/**
+ * A runtime to read sessions with: of the configured plugins those alone that keep sessions or know their facts, and
+ * those that provide something else which is `wanted`.
+ */
+export async function openStore(
+  settings: Settings,
+  logger: ScreenLogger,
+  wanted: readonly Token<unknown>[] = [],
+): Promise<PerdureRuntime> {
   const { pluginRoot } = settings;
   const plugins: PluginLike[] = [];
   for (const plugin of settings.plugins) {
     const provided = await providedTokens([plugin], pluginRoot);
-    if (STORE_TOKENS.some(({ name }) => provided.has(name))) plugins.push(plugin);
+    if ([...STORE_TOKENS, ...wanted].some(({ name }) => provided.has(name))) plugins.push(plugin);
   }
   const { secrets: _secrets, mcp: _mcp, ...config } = settings.config;
   return openRuntime(

@@ -6,6 +6,10 @@ const OBEYED = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-
  * pipe gets it too.
  */
 export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value ?? null, null, indent);
+  return jsonSafe(JSON.stringify(value ?? null, null, indent));
+}
+
+/** The same for what is JSON text already. */
+export function jsonSafe(text: string): string {
   return text.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

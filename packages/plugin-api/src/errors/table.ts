@@ -181,6 +181,15 @@ export const errorTable = {
   ),
   PERDURE_REPLAY_DIFFERS: conflict('Replay of "{session}" differs at revision {revision}: {type} ({path}).'),
 
+  // Relays to places outside of the store.
+  PERDURE_RELAY_TOPIC: refused(
+    'The topic "{topic}" has {setting} {actual}, where the relay needs {expected}; nothing was sent.',
+    409,
+  ),
+  PERDURE_RELAY_DENIED: refused('The brokers refuse the relay: {reason}.'),
+  PERDURE_RELAY_UNAVAILABLE: unavailable('The brokers cannot be used: {reason}.'),
+  PERDURE_RELAY_FENCED: conflict('This relay lost "{target}", which it had as epoch {epoch}, to another one.'),
+
   PERDURE_INTERNAL: { message: 'Perdure has a bug: {reason}.', kind: 'bug', retryable: false, status: 500 },
 } as const satisfies Record<string, ErrorEntry>;
 

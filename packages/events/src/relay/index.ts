@@ -1,0 +1,10 @@
+export { relayColumns, relayMessageKey, relaySessionKey } from './columns.js';
+export type { RelayColumns } from './columns.js';
+export { decodeRelayMessage } from './decode-message.js';
+export type { DecodedMessage, HeaderValue, ReceivedFact, ReceivedMessage } from './decode-message.js';
+export { FactSieve } from './fact-sieve.js';
+export type { Sifted, SieveOptions } from './fact-sieve.js';
+export { relayMessage } from './message.js';
+export type { RelayMessage, RelayMessageOptions, RelayValue } from './message.js';
+export { evolveSessionRow } from './session-row.js';
+export type { SessionRow } from './session-row.js';

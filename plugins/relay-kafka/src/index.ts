@@ -1,0 +1,10 @@
+export { relayOptions } from './options.js';
+export type { RelayFilter, RelayOptions, RelaySettings } from './options.js';
+export { relayKafka, relayKafka as default } from './plugin.js';
+export { Relay } from './pump/relay.js';
+export type { RelayGround } from './pump/relay.js';
+export type { RelayState, RelayStatus } from './pump/relay-status.js';
+export { topicNames } from './topics/topic-names.js';
+export type { TopicNames } from './topics/topic-names.js';
+export { verifyTopic } from './verify/verify.js';
+export type { Difference, Verification } from './verify/verify.js';

@@ -1,0 +1,2 @@
+/** Written by `npm run pins` from package.json. */
+export const version = '0.1.0';
