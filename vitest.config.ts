@@ -35,6 +35,9 @@ const globalSetup = ['test/fixtures/store-server.global-setup.ts', 'test/fixture
 const ofStores = (store: string): string[] =>
   store === 'memory' ? ['test/session/**/*.test.ts'] : ['test/{session,faults}/**/*.test.ts'];
 
+/** Tests of what a process does by itself: they set its timers, or count what it asks its memory for. */
+const ofOneProcess = ['test/session/{long-session,opening,wall-clock}.test.ts'];
+
 /** Those of them that run on the stores with a server each time; some of what a test tries in them, not all. */
 const sample = [
   'test/session/{approvals,budget-bounds,delegation-interactions,events,fold}.test.ts',
@@ -59,7 +62,7 @@ const on = (store: string, include: string[], env: Record<string, string> = {}):
   test: {
     name: `on ${store}`,
     include,
-    exclude,
+    exclude: [...exclude, ...(store === 'memory' ? [] : ofOneProcess)],
     env: { PERDURE_TEST_STORE: store, ...env },
     globalSetup,
     setupFiles: 'test/fixtures/store-server.setup.ts',

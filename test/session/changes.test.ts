@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { keyText } from '@perdure/events';
 import { createTestRuntime } from '@perdure/core/testing';
 import { definePlugin, SYSTEM_BLOCKS, TOOLS, type Plugin } from '@perdure/plugin-api';
-import { MemoryEventStore, MemorySnapshotStore, storeMemory } from '@perdure/store-memory';
+import { MemoryEventStore, storeMemory } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { z } from 'zod';
 import { allowing, lookupTool, storesWith } from '../fixtures/agents.js';
@@ -110,7 +110,6 @@ describe('changes of a session', () => {
       'c-2',
       null,
     ]);
-    expect(runtime.services.snapshots).toBeInstanceOf(MemorySnapshotStore);
     await runtime.dispose();
   });
 });

@@ -1,20 +1,45 @@
 import { describe, expect, test } from 'vitest';
 import { createTestRuntime } from '@perdure/core/testing';
-import { PerdureError, type ErrorCode, type Logger, type ProjectionChange } from '@perdure/plugin-api';
+import {
+  PerdureError,
+  type ErrorCode,
+  type Logger,
+  type ProjectionChange,
+  type ProjectionStore,
+  type RowOptions,
+} from '@perdure/plugin-api';
 import { MemoryEventStore, MemoryProjectionStore } from '@perdure/store-memory';
 import { ScriptedModel } from '@perdure/testing';
 import { allowing, storesWith } from '../fixtures/agents.js';
 
 /** Rows that can be read, and written as long as nothing is wrong. */
-class FaultyProjectionStore extends MemoryProjectionStore {
+class FaultyProjectionStore implements ProjectionStore {
+  readonly name = 'faulty';
   code: ErrorCode | undefined;
   /** Whether a commit that fails here is made all the same, as by another process. */
   isMadeElsewhere = false;
+  private readonly rowsOf = new MemoryProjectionStore();
 
-  override async commit(projection: string, change: ProjectionChange) {
-    if (this.code === undefined) return super.commit(projection, change);
-    if (this.isMadeElsewhere) await super.commit(projection, change);
+  checkpoint(projection: string) {
+    return this.rowsOf.checkpoint(projection);
+  }
+
+  rows(projection: string, options?: RowOptions) {
+    return this.rowsOf.rows(projection, options);
+  }
+
+  async commit(projection: string, change: ProjectionChange) {
+    if (this.code === undefined) return this.rowsOf.commit(projection, change);
+    if (this.isMadeElsewhere) await this.rowsOf.commit(projection, change);
     throw new PerdureError(this.code, { reason: 'a planned fault' });
+  }
+
+  clear(projection: string) {
+    return this.rowsOf.clear(projection);
+  }
+
+  close() {
+    return this.rowsOf.close();
   }
 }
 

@@ -159,7 +159,7 @@ export class RuntimeAgent implements Agent {
     await eraseSession(key, request, this.services, (each) => this.registry.letGo(each));
   }
 
-  /** Sessions whose turns are under way in this process. */
+  /** Sessions that this process has and has something to do for. */
   get sessionsAtWork(): number {
     return this.registry.atWork;
   }

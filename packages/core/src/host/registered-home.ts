@@ -2,11 +2,11 @@ import type { ActivePlugin, Labels, SessionKey } from '@perdure/events';
 import { reasonOf, type SessionRetentionLimits, type SessionScope } from '@perdure/plugin-api';
 import type { LoadedSession } from '../session/loaded-session.js';
 import { leaveNode, type Leaving } from '../session/leave-node.js';
-import { isUnderWay } from '../session/passivation.js';
 import { closedError } from '../session/refuse-erased.js';
 import type { SessionHome } from '../session/session-home.js';
 import { currentTurn, type SessionState } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
+import { isRunnable } from '../session/waiting.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import { FailurePause } from './failure-pause.js';
@@ -156,10 +156,11 @@ export class RegisteredHome implements SessionHome {
     }
   }
 
-  /** Whether a turn of the session is under way on this node. */
+  /** Whether this node has the session and something of it to do, begun or not. */
   get isAtWork(): boolean {
     const { loaded } = this;
-    return loaded?.isOwner === true && isUnderWay(loaded.work.journal.state);
+    const now = this.ground.services.env.clock.now();
+    return loaded?.isOwner === true && isRunnable(loaded.work.journal.state, now);
   }
 
   /**

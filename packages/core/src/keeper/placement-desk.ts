@@ -50,7 +50,7 @@ export class PlacementDesk {
     return performance.now() - since >= preferenceMs || !(await lease.isNodeAlive(node));
   }
 
-  /** Sessions whose turns are under way on this node. */
+  /** Sessions that this node has and has something to do for, taken a moment ago or long since. */
   private atWork(): number {
     let count = 0;
     for (const agent of this.ground.agents.values()) count += agent.sessionsAtWork;
