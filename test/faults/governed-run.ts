@@ -4,9 +4,10 @@ import { sessionStream, type EffectContract } from '@perdure/events';
 import type { PluginChoice, Tools } from '@perdure/plugin-api';
 import { policyBudget, readBudget, setBudget } from '@perdure/policy-budget';
 import { ScriptedModel } from '@perdure/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { governedBy } from '../fixtures/governed-by.js';
-import { waitUntil } from '../fixtures/wait-until.js';
+import { again } from './storm-load.js';
 
 const CONTRACTS: readonly EffectContract[] = ['read', 'idempotent', 'reconcile', 'once'];
 
@@ -75,23 +76,26 @@ export async function governedRun(stores: readonly PluginChoice[]): Promise<RunR
     const agent = runtime.agent({ id: 'clerk', model: model(), tools: countingTools(effects) });
     await agent.ready();
     const session = await agent.sessions.create({ sessionId: id });
-    await setBudget(store, { id }, { tokens: 1_000_000, calls: 100 });
-    const first = await session.prompt({ query: 'do it all', promptId: 'p-1' });
-    await waitUntil(async () => (await session.interactions()).length > 0);
-    for (const { id: asked } of await session.interactions()) {
-      await session.respond({ id: asked, decision: 'allow', by: 'ada' });
-    }
+    await again(() => setBudget(store, { id }, { tokens: 1_000_000, calls: 100 }));
+    const first = await again(() => session.prompt({ query: 'do it all', promptId: 'p-1' }));
+    // Each look reads the stream: a run in which reads fail has no more of them than it needs.
+    const asked = () => again(() => session.interactions());
+    while ((await asked()).length === 0) await sleep(50);
+    for (const { id: call } of await asked())
+      await again(() => session.respond({ id: call, decision: 'allow', by: 'ada' }));
     assertEnded(await first.finished);
-    assertEnded(await session.send({ query: 'and then', promptId: 'p-2' }));
+    const second = await again(() => session.prompt({ query: 'and then', promptId: 'p-2' }));
+    assertEnded(await second.finished);
     await session.close();
-    await verifySession(store, { id });
-    const { state } = await loadSession(store, sessionStream({ id }), facts);
-    const settled = (await store.read(sessionStream({ id }))).facts.filter(({ type }) => type === 'ToolCallSettled');
+    await again(() => verifySession(store, { id }));
+    const { state } = await again(() => loadSession(store, sessionStream({ id }), facts));
+    const { facts: stored } = await again(() => store.read(sessionStream({ id })));
+    const settled = stored.filter(({ type }) => type === 'ToolCallSettled');
     return {
       outcomeHash: outcomeHash(state, undefined),
       effects,
       settlements: settled.map(({ payload }) => (JSON.parse(payload) as { status: string }).status),
-      spentTokens: (await readBudget(store, { id })).spent.tokens,
+      spentTokens: (await again(() => readBudget(store, { id }))).spent.tokens,
     };
   } finally {
     await runtime.dispose();

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnEmulator } from '@perdure/eventstoredb-emulator';
 import { startPostgresServer } from '@perdure/testing';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { ScaleOrder, ScaleReport } from './scale.fixture.js';
 
 // `PERDURE_SCALE_SESSIONS=2000 npx vitest run test/faults/scale.test.ts` is the full size.
@@ -20,6 +20,12 @@ const KIB = 1024;
 
 const root = mkdtempSync(join(tmpdir(), 'perdure-scale-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** What a test has started, the last first: however it ends, nothing of it stays. */
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
 
 /** A node with many sessions, to its end. */
 async function run(store: ScaleOrder['store'], address: string): Promise<ScaleReport> {
@@ -36,6 +42,7 @@ async function run(store: ScaleOrder['store'], address: string): Promise<ScaleRe
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '' },
   });
+  ends.unshift(() => child.kill('SIGKILL'));
   let out = '';
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
   const code = await new Promise((resolve) => child.on('close', resolve));
@@ -62,9 +69,11 @@ function expectWhole(report: ScaleReport): void {
 describe(`${sessions} sessions on one node, ${subscribers} subscribers [P4] [P13] [P18]`, () => {
   test('the client of EventStoreDB never blocks', { timeout: 600_000 }, async () => {
     const server = await spawnEmulator(['--port', '0', '--folder', mkdtempSync(join(root, 'server-'))]);
+    ends.push(() => server.end());
     let open = 0;
     let subscriptions = 0;
     let isOver = false;
+    ends.unshift(() => (isOver = true));
     const watching = (async () => {
       while (!isOver) {
         const counts = await server.faults.counts();
@@ -76,7 +85,6 @@ describe(`${sessions} sessions on one node, ${subscribers} subscribers [P4] [P13
     const report = await run('eventstoredb', server.connectionString);
     isOver = true;
     await watching;
-    await server.end();
     expectWhole(report);
     // One subscription serves them all, and no connection comes near to its bound.
     expect(subscriptions).toBe(1);
@@ -87,7 +95,7 @@ describe(`${sessions} sessions on one node, ${subscribers} subscribers [P4] [P13
     // One that appends, one that listens, and four for the rest: the server refuses another.
     const settings = { max_connections: '6', superuser_reserved_connections: '0', max_wal_senders: '0' };
     const server = await startPostgresServer({ settings });
+    ends.push(() => server.stop());
     expectWhole(await run('postgres', server.socketUrl));
-    await server.stop();
   });
 });

@@ -29,6 +29,7 @@ import { RuntimeAgent } from './host/agent.js';
 import { activePlugin } from './host/agent-plugins.js';
 import { resolveAgentOptions } from './host/agent-options.js';
 import { Container } from './host/container.js';
+import { FailedSessions } from './host/failed-sessions.js';
 import type { HostServices } from './host/host-services.js';
 import { loadPlugins, type ConfiguredPlugin } from './host/load-plugins.js';
 import { OpeningLane } from './host/opening-lane.js';
@@ -116,6 +117,7 @@ function resolveServices(
     runIds: new RunIds(),
     plugins: plugins.map(activePlugin),
     waited: new WaitCount(),
+    failed: new FailedSessions(),
   };
 }
 

@@ -13,6 +13,7 @@ describe('the command line', () => {
       maxAppendBytes: 1_048_576,
       maxStreamsPerConnection: 100,
       waitsForDisk: true,
+      endsWithInput: false,
     });
   });
 
@@ -47,6 +48,7 @@ describe('the command line', () => {
       'max-append',
       'max-streams',
       'no-disk-wait',
+      'while-input',
     ]) {
       expect(HELP).toContain(`--${option}`);
     }

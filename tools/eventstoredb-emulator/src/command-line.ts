@@ -13,6 +13,7 @@ Usage: npm run eventstoredb -- [options]
   --max-append <bytes>  the most bytes of one append (default: 1048576)
   --max-streams <n>     calls at one time over one connection (default: 100)
   --no-disk-wait        answer before the disk has the events: they survive the process, not the machine
+  --while-input         end when the standard input ends, so with the process that has its other end
   --help
 
 It prints one line of JSON for each address: {"connectionString": …} and {"control": …}.
@@ -28,6 +29,7 @@ export interface CommandLine {
   readonly maxAppendBytes: number;
   readonly maxStreamsPerConnection: number;
   readonly waitsForDisk: boolean;
+  readonly endsWithInput: boolean;
 }
 
 /** Throws an error that names the option that is wrong. */
@@ -43,6 +45,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       'max-append': { type: 'string', default: String(1024 * 1024) },
       'max-streams': { type: 'string', default: '100' },
       'no-disk-wait': { type: 'boolean', default: false },
+      'while-input': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -57,6 +60,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     maxAppendBytes: numberOf('max-append', values['max-append'], 1, 2 ** 30),
     maxStreamsPerConnection: numberOf('max-streams', values['max-streams'], 1, 2 ** 31 - 1),
     waitsForDisk: !values['no-disk-wait'],
+    endsWithInput: values['while-input'],
   };
 }
 

@@ -25,7 +25,9 @@ async function run(line: CommandLine): Promise<void> {
   await new Promise((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
+    if (line.endsWithInput) process.stdin.once('close', resolve).resume();
   });
+  process.stdin.destroy();
   await control.close();
   await emulator.close();
   if (line.folder === undefined) await rm(folder, { recursive: true, force: true });

@@ -12,7 +12,10 @@ export async function giveBack(services: HostServices, key: SessionKey, lost: Ow
   await releaseOwnership(journal, lost, services.env, 'passivated', true);
 }
 
-/** The same, and when the store is away as soon as it is there again, unless the session is used here by then. */
+/**
+ * The same, and when the store is away as soon as it is there again, unless the session is used here by then. A session
+ * that this process does not know to have is left to whoever looks after sessions.
+ */
 export async function giveBackWhenThere(
   services: HostServices,
   key: SessionKey,
@@ -20,6 +23,7 @@ export async function giveBackWhenThere(
   isInUse: () => boolean,
   tries = 0,
 ): Promise<void> {
+  if (lost === undefined) return services.failed.add(key);
   try {
     await giveBack(services, key, lost);
   } catch (error) {

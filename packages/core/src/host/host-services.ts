@@ -13,6 +13,7 @@ import type { Redaction } from '../secrets/redaction.js';
 import type { SecretRegistry } from '../secrets/secret-registry.js';
 import type { NodeLease } from '../session/node-lease.js';
 import type { Container } from './container.js';
+import type { FailedSessions } from './failed-sessions.js';
 import type { OpeningLane } from './opening-lane.js';
 import type { RunIds } from './run-ids.js';
 import type { RuntimeConfig } from './runtime-options.js';
@@ -39,4 +40,6 @@ export interface HostServices {
   readonly plugins: readonly ActivePlugin[];
   /** How many wait in this process for turns to end. */
   readonly waited: WaitCount;
+  /** Sessions that failed here, of which this process does not know whose they are. */
+  readonly failed: FailedSessions;
 }

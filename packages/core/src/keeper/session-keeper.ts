@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { keyText, sessionKeyOf, type SessionKey } from '@perdure/events';
+import { keyText, sessionKeyOf, sessionStream, type SessionKey } from '@perdure/events';
 import { reasonOf, type ProjectionStore } from '@perdure/plugin-api';
 import type { HostServices } from '../host/host-services.js';
 import type { RegisteredHome } from '../host/registered-home.js';
@@ -36,6 +36,7 @@ export class SessionKeeper {
   private wakeAt = Number.POSITIVE_INFINITY;
   private working: Promise<void> | undefined;
   private following: Promise<void> | undefined;
+  private heeding: Promise<void> | undefined;
 
   constructor(
     private readonly services: HostServices,
@@ -61,12 +62,15 @@ export class SessionKeeper {
   start(): void {
     if (this.following !== undefined) this.touchAll();
     this.following ??= this.follow();
+    this.heeding ??= this.heedFailures();
   }
 
   async stop(): Promise<void> {
     this.ending.abort();
     clearTimeout(this.timer);
     await this.following;
+    this.services.failed.wake();
+    await this.heeding;
     await this.working;
     await this.erasures.settle();
   }
@@ -87,6 +91,17 @@ export class SessionKeeper {
         if (!signal.aborted) this.report('The sessions that wait are not followed at the moment.', error);
       }
       if (!signal.aborted) await delay(RETRY_MS, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+
+  /** Whose a session is that failed here says only the stream, of which nothing need come any more. */
+  private async heedFailures(): Promise<void> {
+    const { failed } = this.services;
+    while (!this.ending.signal.aborted) {
+      const next = failed.next();
+      for (const key of failed.take()) this.touched.set(sessionStream(key), performance.now());
+      if (this.touched.size > 0) this.wakeIn(REACTION_MS);
+      await next;
     }
   }
 
@@ -142,16 +157,18 @@ export class SessionKeeper {
     const { node, incarnation } = this.services.lease;
     const key: SessionKey = row.tenant === null ? { id: row.session } : { tenant: row.tenant, id: row.session };
     const isThis = (other: typeof leftBy): boolean => other?.node === node && other.incarnation === incarnation;
-    const isHere = isThis(owner);
+    const here = agent === null ? undefined : this.agents.get(agent);
+    const home = here?.home(key);
+    // A session that failed here may belong to this process, and nobody in it knows: then it is gone on with.
+    const isLost = here !== undefined && home?.isLoaded !== true && row.erasing === null;
+    const isHere = isThis(owner) && !isLost;
     this.deadlines.forget(text);
     this.orphans.forget(text);
     this.erasures.note(text, key, row);
     // An owner answers for its own; another process is needed when that does not.
     const patience = owner === null ? 0 : REACTION_MS;
     if (nextDeadline !== null && !isHere) this.deadlines.set(text, { key, agent, at: nextDeadline + patience });
-    const here = agent === null ? undefined : this.agents.get(agent);
     if (agent === null || here === undefined) return;
-    const home = here.home(key);
     // Loading it answers them.
     if (home?.awaited.some((turnId) => !openTurns.includes(turnId)) === true) this.wakeHome(home);
     const isOpen = openTurns.length > 0 || changes.length > 0;

@@ -5,10 +5,12 @@ import {
   isPerdureError,
   PerdureError,
   reasonOf,
+  type AppendResult,
   type EventStore,
   type ExpectedRevision,
   type Logger,
   type NodePresence,
+  type ReadPage,
 } from '@perdure/plugin-api';
 import { readLifeSign, type LeaseFactType } from './life-sign.js';
 
@@ -16,16 +18,24 @@ import { readLifeSign, type LeaseFactType } from './life-sign.js';
 const WATCH_MS = 100;
 /** How often a renewal is sent whose answer was lost. */
 const TRIES = 3;
+/** The part of a time to live until a renewal that failed is tried again. */
+const RETRY = 0.1;
 
 export interface LeaseOptions {
   /** Milliseconds without a renewal after which an observer counts the node as dead. */
   readonly ttlMs: number;
 }
 
+/** The part of a time to live that a look may take and still count: a longer one had to wait for the store. */
+const QUICK_LOOK = 0.1;
+
 interface Observation {
-  /** What was seen of the lease, and when on this process's monotonic clock it was first seen so. */
+  /** What was seen of the lease. */
   readonly seen: string;
+  /** When it was first seen so, on this process's monotonic clock, later by all the time that does not count. */
   readonly since: number;
+  /** When it was last seen so. */
+  readonly until: number;
 }
 
 /**
@@ -39,6 +49,8 @@ export class NodeLease {
   private liveSince = 0;
   private head: ExpectedRevision | undefined;
   private timer: NodeJS.Timeout | undefined;
+  /** The last renewal failed, and that was reported. */
+  private isFailing = false;
   private holding: Promise<void> | undefined;
   private renewing: Promise<void> | undefined;
   private trimming: Promise<void> | undefined;
@@ -119,20 +131,43 @@ export class NodeLease {
     }
   }
 
+  /**
+   * Time counts against a node only when this process could look meanwhile: waiting for a look does not, and behind one
+   * that failed all watching begins anew. While the store was away no node could renew its lease.
+   */
   private async observe(node: string, incarnation: string | undefined): Promise<boolean> {
     if ((await this.presence?.isPresent(node)) === false) return false;
-    const page = await this.store.read(leaseStream(node), { direction: 'backwards', limit: 1 });
+    const startedAt = performance.now();
+    const page = await this.look(node);
+    const now = performance.now();
     const last = page.facts[0];
     const sign = last === undefined ? undefined : readLifeSign(last);
     if (sign !== undefined && (sign.isReleased || (incarnation ?? sign.incarnation) !== sign.incarnation)) return false;
     if (sign === undefined && incarnation === undefined) return false;
+    const ttlMs = sign?.ttlMs ?? this.options.ttlMs;
     const seen = `${page.head}:${last?.id ?? ''}`;
     const previous = this.observations.get(node);
     if (previous === undefined || previous.seen !== seen) {
-      this.observations.set(node, { seen, since: performance.now() });
+      this.observations.set(node, { seen, since: now, until: now });
       return true;
     }
-    return performance.now() - previous.since < (sign?.ttlMs ?? this.options.ttlMs);
+    const waited = now - startedAt > ttlMs * QUICK_LOOK ? now - Math.max(startedAt, previous.until) : 0;
+    const since = previous.since + Math.max(0, waited);
+    this.observations.set(node, { seen, since, until: now });
+    return now - since < ttlMs;
+  }
+
+  private look(node: string): Promise<ReadPage> {
+    return this.reach(() => this.store.read(leaseStream(node), { direction: 'backwards', limit: 1 }));
+  }
+
+  private async reach<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      this.observations.clear();
+      throw error;
+    }
   }
 
   /** Gives the lease back, so that nobody has to watch it run out. */
@@ -155,15 +190,23 @@ export class NodeLease {
     this.schedule();
   }
 
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.renew()
-        .catch((error: unknown) => this.warn(error))
-        .finally(() => {
-          if (this.timer !== undefined) this.schedule();
-        });
-    }, this.options.ttlMs / 3);
+  private schedule(afterMs = this.options.ttlMs / 3): void {
+    this.timer = setTimeout(() => void this.renewAgain(), afterMs);
     this.timer.unref();
+  }
+
+  private async renewAgain(): Promise<void> {
+    let next: number | undefined;
+    try {
+      await this.renew();
+      this.isFailing = false;
+    } catch (error) {
+      // Not fatal: `isValid` turns false by itself and no effect starts until a renewal succeeds.
+      if (!this.isFailing) this.warn(error);
+      this.isFailing = true;
+      next = this.options.ttlMs * RETRY;
+    }
+    if (this.timer !== undefined) this.schedule(next);
   }
 
   /** One renewal at a time: two would race for the same revision. */
@@ -174,21 +217,21 @@ export class NodeLease {
     return this.renewing;
   }
 
-  /** Not fatal: `isValid` turns false by itself and no effect starts until a renewal succeeds. */
   private warn(error: unknown): void {
     this.logger.log('warn', 'The lease of this node could not be renewed.', { reason: reasonOf(error) });
   }
 
   private async append(type: LeaseFactType): Promise<void> {
     const stream = leaseStream(this.node);
-    this.head ??= (await this.store.read(stream, { direction: 'backwards', limit: 1 })).head;
+    this.head ??= (await this.look(this.node)).head;
     const startedAt = performance.now();
     const payload = JSON.stringify({ incarnation: this.incarnation, ttlMs: this.options.ttlMs });
     const fact = { id: randomUUID(), type, payload, metadata: '{}' };
-    let outcome = await this.store.append(stream, [fact], { expected: this.head });
-    for (let tries = 1; outcome.status === 'ambiguous' && tries < TRIES; tries++) {
-      outcome = await this.store.append(stream, [fact], { expected: this.head });
-    }
+    const expected = this.head;
+    const send = (): Promise<AppendResult> => this.reach(() => this.store.append(stream, [fact], { expected }));
+    let outcome = await send();
+    for (let tries = 1; outcome.status === 'ambiguous' && tries < TRIES; tries++) outcome = await send();
+    if (outcome.status === 'ambiguous') this.observations.clear();
     if (outcome.status !== 'stored') {
       this.head = undefined;
       throw new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: `the lease stream answered ${outcome.status}` });

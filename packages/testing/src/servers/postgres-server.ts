@@ -87,6 +87,7 @@ class Postmaster {
   private readonly identity: Identity;
   private readonly args: readonly string[];
   private child: ChildProcess | undefined;
+  private guard: ChildProcess | undefined;
   private readonly onExit = (): void => void this.child?.kill('SIGKILL');
 
   constructor(program: string, folder: string, identity: Identity, args: readonly string[]) {
@@ -141,18 +142,43 @@ class Postmaster {
       once(child, 'exit').then(() => false),
       setTimeout(PATIENCE, false, { ref: false }),
     ]);
-    if (isReady) return undefined;
+    if (isReady) {
+      this.guard = child.pid === undefined ? undefined : guardOf(child.pid, cwd);
+      return undefined;
+    }
     await this.kill();
     return said;
   }
 
   private async end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
     process.removeListener('exit', this.onExit);
+    this.guard?.kill();
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
     child.kill(signal);
     await exit;
   }
+}
+
+/**
+ * Ends a server whose process was killed that had started it, and removes its files. It learns of that by the end of
+ * its input.
+ */
+function guardOf(pid: number, folder: string): ChildProcess {
+  const script = [
+    'read -r _',
+    '[ "$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null)" = "$1" ] || exit',
+    'kill -QUIT "$1"',
+    'while kill -0 "$1" 2>/dev/null; do sleep 0.1; done',
+    'rm -rf -- "$2"',
+  ].join('\n');
+  const guard = spawn('sh', ['-c', script, 'guard', String(pid), folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // A terminal's interrupt is for the tests: it must outlast them.
+    detached: true,
+  });
+  guard.unref();
+  return guard;
 }
 
 /** The user that runs the server: the one of this process, or for root the one that Debian makes, or nobody. */

@@ -14,13 +14,13 @@ export interface EmulatorProcess {
   end(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 }
 
-/** Starts an emulator as a process of its own, with the options of the command line. */
+/** Starts an emulator as a process of its own, with the options of the command line. It ends with this process. */
 export async function spawnEmulator(args: readonly string[]): Promise<EmulatorProcess> {
   // From sources Node needs help to read TypeScript.
   const isSource = import.meta.url.endsWith('.ts');
   const main = fileURLToPath(new URL(isSource ? '../main.ts' : '../main.js', import.meta.url));
-  const child = spawn(process.execPath, [...(isSource ? ['--import', 'tsx'] : []), main, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [...(isSource ? ['--import', 'tsx'] : []), main, '--while-input', ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
   let complaints = '';
