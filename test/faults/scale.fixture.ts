@@ -139,8 +139,8 @@ const texts = await Promise.all(many.map(turn));
 const turnsMs = Math.round(performance.now() - began);
 await waitUntil(() => subscribers.behind === 0);
 const subscribersWrong = await subscribers.end();
-const manyWrites = await leaseWritesInWindow();
 const loaded = await heapUsed();
+const manyWrites = await leaseWritesInWindow();
 
 const all = [...few, ...many];
 for (const id of all) await waitUntil(() => isReleased(opened.events, id));

@@ -82,9 +82,11 @@ export class AgentSessions implements Sessions {
       const isKnown = this.registry.find(config.key) !== undefined;
       const { handle, home } = this.registry.handle(config);
       const { model, title } = config;
+      const wasLoaded = home.isLoaded;
       const look = async (loaded: LoadedSession) => {
         const { journal } = loaded.work;
-        await journal.refresh();
+        // What is loaded for this is as new as can be.
+        if (wasLoaded) await journal.refresh();
         if (journal.head < 0) return 'PERDURE_SESSION_NOT_FOUND' as const;
         if (journal.state.isErased) return 'PERDURE_SESSION_ERASED' as const;
         assertParent(config.parent, journal.state);

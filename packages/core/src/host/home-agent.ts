@@ -1,6 +1,6 @@
 import type { ActivePlugin } from '@perdure/events';
 import type { SessionScope } from '@perdure/plugin-api';
-import type { SessionState } from '../session/session-state.js';
+import type { KnownState } from '../session/session-state.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import type { HomeGround } from './home-ground.js';
@@ -13,8 +13,8 @@ export class HomeAgent {
     private readonly ground: HomeGround,
     private readonly config: SessionConfig,
     private readonly additions: SessionAdditions,
-    /** The session's state; absent while it is not loaded. */
-    private readonly state: () => SessionState | undefined,
+    /** The session's state; what it was when it was loaded last; absent when it never was. */
+    private readonly state: () => KnownState | undefined,
   ) {}
 
   /** With the plugins that the session has, and what is the session's own. */

@@ -4,9 +4,8 @@ import type { LoadedSession } from '../session/loaded-session.js';
 import { leaveNode, type Leaving } from '../session/leave-node.js';
 import { closedError } from '../session/refuse-erased.js';
 import type { SessionHome } from '../session/session-home.js';
-import { currentTurn, type SessionState } from '../session/session-state.js';
+import { currentTurn } from '../session/session-state.js';
 import { TurnWaiters } from '../session/turn-waiters.js';
-import { isRunnable } from '../session/waiting.js';
 import type { SessionConfig } from './session-options.js';
 import type { AgentView } from './agent-view.js';
 import { FailurePause } from './failure-pause.js';
@@ -15,6 +14,7 @@ import { GraceTimer } from './grace-timer.js';
 import { HomeAgent } from './home-agent.js';
 import type { HomeGround } from './home-ground.js';
 import type { HostServices } from './host-services.js';
+import { KnownSession } from './known-session.js';
 import { openSession } from './load-session.js';
 import { restGrace } from './rest-grace.js';
 import { warnOfIdleLimits } from './retention.js';
@@ -31,13 +31,12 @@ export class RegisteredHome implements SessionHome {
   readonly agents: HomeAgent;
   private readonly waiters: TurnWaiters;
   private loading: Promise<LoadedSession> | undefined;
-  private loaded: LoadedSession | undefined;
+  private readonly known: KnownSession;
   private closing: Promise<void> | undefined;
   /** The session leaving this node; it may be opened here again behind that. */
   private leaving: Promise<void> | undefined;
   private holds = 0;
   private readonly resting = new GraceTimer();
-  private lastLabels: Labels | undefined;
   /** Somebody has a handle of the session. */
   isAsked = false;
   /** The session is loaded because it had work, and goes when that is done. */
@@ -54,10 +53,10 @@ export class RegisteredHome implements SessionHome {
   ) {
     const { config: options, waited } = ground.services;
     this.limits = ground.retention;
-    const workspace = (): string | undefined => this.loaded?.work.journal.state.identity?.workspace ?? config.workspace;
-    this.additions = new SessionAdditions(new VariableValues(ground.services, () => ground.env(workspace())));
-    const state = (): SessionState | undefined => this.loaded?.work.journal.state;
-    this.agents = new HomeAgent(ground, config, this.additions, state);
+    this.known = new KnownSession(config);
+    const values = new VariableValues(ground.services, () => ground.env(this.known.workspace));
+    this.additions = new SessionAdditions(values);
+    this.agents = new HomeAgent(ground, config, this.additions, () => this.known.state);
     this.waiters = new TurnWaiters(options.leaseTtlMs / 2, (difference) => waited.add(difference));
   }
 
@@ -110,8 +109,7 @@ export class RegisteredHome implements SessionHome {
   }
 
   labels(): Labels {
-    const state = this.loaded?.work.journal.state;
-    return state?.identity === undefined ? (this.lastLabels ?? this.config.labels) : state.labels;
+    return this.known.labels;
   }
 
   /** Somebody is given a handle of the session: the place stays until that is closed. */
@@ -133,10 +131,7 @@ export class RegisteredHome implements SessionHome {
     return this.enter();
   }
 
-  /**
-   * Goes on with a session that has work and no owner. Resolves when its work has begun, and rejects when it could not
-   * be.
-   */
+  /** Goes on with a session that has work and no owner. Resolves when its work has begun, rejects when it cannot be. */
   async keep(): Promise<void> {
     this.pause.check();
     await this.recall(async (loaded) => {
@@ -158,9 +153,7 @@ export class RegisteredHome implements SessionHome {
 
   /** Whether this node has the session and something of it to do, begun or not. */
   get isAtWork(): boolean {
-    const { loaded } = this;
-    const now = this.ground.services.env.clock.now();
-    return loaded?.isOwner === true && isRunnable(loaded.work.journal.state, now);
+    return this.known.isAtWork(this.ground.services.env.clock.now());
   }
 
   /**
@@ -189,7 +182,8 @@ export class RegisteredHome implements SessionHome {
   private enter(): { readonly loaded: Promise<LoadedSession>; readonly release: () => void } {
     this.holds += 1;
     // The grace of an idle session begins with its last use.
-    if (this.loaded && currentTurn(this.loaded.work.journal.state) === undefined) this.resting.stop();
+    const { fold } = this.known;
+    if (fold !== undefined && currentTurn(fold) === undefined) this.resting.stop();
     let isReleased = false;
     const release = (): void => {
       if (isReleased) return;
@@ -210,14 +204,13 @@ export class RegisteredHome implements SessionHome {
   }
 
   private async open(): Promise<LoadedSession> {
-    const { services, agentId } = this.ground;
+    const { services, agentId, children } = this.ground;
     await this.leaving;
     await services.opening.enter();
-    const { children } = this.ground;
     const { variables } = this.additions;
     const view = (plugins: readonly ActivePlugin[] | undefined): AgentView => this.agents.with(plugins);
     const loaded = await openSession(services, agentId, this.config, view, variables, this.waiters, children);
-    this.loaded = loaded;
+    this.known.enter(loaded);
     void loaded.besideTurns.passivation.due.then(() => this.passivate(loaded));
     loaded.work.journal.onCommit(() => this.look());
     loaded.over.addEventListener('abort', () => this.drop(loaded), { once: true });
@@ -227,7 +220,7 @@ export class RegisteredHome implements SessionHome {
   /** A session that failed leaves memory, and this node gives it back; its next use here loads it again. */
   private drop(loaded: LoadedSession): void {
     const { failure: error } = loaded;
-    if (error === undefined || this.loaded !== loaded || this.closing !== undefined) return;
+    if (error === undefined || this.known.loaded !== loaded || this.closing !== undefined) return;
     this.pause.begin(error);
     this.leave(loaded, async () => {
       await loaded.unload();
@@ -238,17 +231,17 @@ export class RegisteredHome implements SessionHome {
 
   /** The session leaves this node, and the handle stays: its next use opens the session again. */
   private passivate(loaded: LoadedSession): void {
-    if (this.loaded !== loaded || this.closing !== undefined) return;
+    if (this.known.loaded !== loaded || this.closing !== undefined) return;
     this.leave(loaded, () => loaded.close(0, 'passivated'));
   }
 
   /** After how long the session leaves; `undefined` while somebody in this process uses or watches it, or it works. */
   private grace(): number | undefined {
-    const { loaded } = this;
+    const { loaded } = this.known;
     if (loaded === undefined || this.holds > 0 || this.closing !== undefined) return undefined;
     if (loaded.failure !== undefined || loaded.besideTurns.titles.isAsking) return undefined;
     const { config, env } = this.ground.services;
-    return restGrace(loaded.work.journal.state, config, this.isKept, env.clock.now());
+    return restGrace(loaded, config, this.isKept, env.clock.now());
   }
 
   private look(): void {
@@ -260,11 +253,12 @@ export class RegisteredHome implements SessionHome {
   }
 
   private async rest(): Promise<void> {
-    const { loaded } = this;
+    const { loaded } = this.known;
     if (loaded === undefined || this.grace() === undefined || !(await loaded.release('passivated'))) return;
     // Who came meanwhile uses it as one that belongs to nobody.
-    if (this.loaded !== loaded || this.grace() === undefined) return;
+    if (this.known.loaded !== loaded || this.grace() === undefined) return;
     this.leave(loaded, () => loaded.unload());
+    this.known.rests = true;
     if (!this.isAsked) await this.gone();
   }
 
@@ -275,8 +269,7 @@ export class RegisteredHome implements SessionHome {
   }
 
   private leave(loaded: LoadedSession, end: () => Promise<void>): void {
-    this.lastLabels = loaded.work.journal.state.labels;
-    this.loaded = undefined;
+    this.known.leave(loaded);
     this.loading = undefined;
     const leaving = end()
       .catch((error: unknown) => this.report(error))
@@ -293,7 +286,9 @@ export class RegisteredHome implements SessionHome {
   private async letGo(reason: 'closed' | 'passivated'): Promise<void> {
     this.resting.stop();
     await this.leaving;
-    const loaded = await this.loading?.catch(() => undefined);
+    // Hooks are told of the end of one that rests as of one that is here.
+    const wakes = this.known.rests && this.isAsked && !this.isErased && this.agent().hasHooks;
+    const loaded = await (this.loading ?? (wakes ? this.open() : undefined))?.catch(() => undefined);
     await loaded?.close(this.ground.services.config.closeGraceMs, reason, this.isErased);
     if (loaded !== undefined)
       await giveBack(this.ground.services, this.key, loaded.lost).catch((error: unknown) => this.report(error));

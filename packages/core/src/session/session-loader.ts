@@ -7,7 +7,7 @@ import {
   type RecordedFact,
   type SessionKey,
 } from '@perdure/events';
-import { PerdureError, type EventStore } from '@perdure/plugin-api';
+import { PerdureError, type EventStore, type ReadPage } from '@perdure/plugin-api';
 import { sha256 } from '../host/sha256.js';
 import { ChainCheck, readChain } from './chain-reader.js';
 import { evolveRead } from './evolve.js';
@@ -27,7 +27,7 @@ export interface FoldedSession {
 
 export const emptySession: FoldedSession = { state: initialState, revision: -1, hash: FIRST_PREV_HASH, time: 0 };
 
-/** A stream no longer than this is read whole. */
+/** A stream no longer than this is read whole, and at once. */
 const SHORT = 256;
 
 /** How much of a session is folded. */
@@ -55,12 +55,21 @@ export async function loadSession(
 ): Promise<FoldedSession> {
   const { start = emptySession, until = Number.POSITIVE_INFINITY } = options;
   const from = start.revision + 1;
-  const lastStep = await findLastStep(store, stream, from, until);
+  const newest = await readNewest(store, stream, until);
   let folded = start;
   const fold = async (page: readonly RecordedFact[]): Promise<void> => {
     if (folded.revision < 0) folded = await beginningOf(page[0], store, registry, options.openBefore);
     folded = foldPage(folded, page, registry);
   };
+  if (newest.next === undefined || newest.next < from) {
+    const facts = newest.facts.filter(({ revision }) => revision >= from).reverse();
+    const check = new ChainCheck(stream, { from, prevHash: start.hash });
+    const isEnd = facts.length === 1 && facts[0]?.revision === newest.head;
+    for (const fact of facts) check.next(fact, { mayBeRest: isEnd });
+    if (facts.length > 0) await fold(facts);
+    return folded;
+  }
+  const lastStep = await findLastStep(store, stream, from, newest);
   if (lastStep !== undefined) {
     const range = { until: lastStep, omitDetail: true };
     for await (const page of readChain(store, stream, { from, prevHash: start.hash }, range)) await fold(page);
@@ -116,19 +125,19 @@ export async function hasEnded(store: EventStore, stream: string): Promise<boole
   return last?.type === 'SessionErased' && isFactIntact(last, sha256);
 }
 
-/**
- * The revision of the last StepStarted before `until` when the stream behind `from` is long; `undefined` when it may be
- * read whole.
- */
+/** The end of a stream, backwards; of one that is short it is all there is. */
+function readNewest(store: EventStore, stream: string, until: number): Promise<ReadPage> {
+  const end = Number.isFinite(until) ? { from: until - 1 } : {};
+  return store.read(stream, { direction: 'backwards', limit: SHORT, ...end });
+}
+
+/** The revision of the last StepStarted behind `from`, if there is one; looked for from the newest page on backwards. */
 async function findLastStep(
   store: EventStore,
   stream: string,
   from: number,
-  until: number,
+  newest: ReadPage,
 ): Promise<number | undefined> {
-  const end = Number.isFinite(until) ? { from: until - 1 } : {};
-  const newest = await store.read(stream, { direction: 'backwards', limit: SHORT, ...end });
-  if (newest.next === undefined || newest.next < from) return undefined;
   let page = newest;
   for (;;) {
     const found = page.facts.find(({ type, revision }) => type === 'StepStarted' && revision >= from);

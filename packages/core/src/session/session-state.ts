@@ -26,6 +26,9 @@ import type { ChildState } from './child-state.js';
 /** Changes whenever the same facts would fold to another state; state snapshots of another version are ignored. */
 export const FOLD_VERSION = 5;
 
+/** What is known of a session that is not loaded. */
+export type KnownState = Pick<SessionState, 'identity' | 'labels' | 'plugins'>;
+
 /**
  * What a session is: the fold of its stream and nothing else. Immutable; `evolve` makes the next one. Everything in it
  * survives JSON, so that it can be hashed and kept as a snapshot.

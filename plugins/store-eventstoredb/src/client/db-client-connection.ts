@@ -1,12 +1,4 @@
-import {
-  binaryEvent,
-  EventStoreDBClient,
-  jsonEvent,
-  streamNameFilter,
-  type AllStreamRecordedEvent,
-  type AllStreamResolvedEvent,
-  type RecordedEvent,
-} from '@eventstore/db-client';
+import { binaryEvent, EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { ARTIFACT_STREAM } from '../wire/artifact-stream.js';
 import { addressOf } from './address.js';
 import type {
@@ -16,16 +8,14 @@ import type {
   Limits,
   NewEvent,
   Page,
-  Position,
   ReadAllOptions,
   ReadStreamOptions,
   Settings,
-  StoredEvent,
   Watched,
 } from './connection.js';
-import { failureOf } from './failure.js';
-import { collect } from './collect.js';
+import { collect, type StreamingRead } from './collect.js';
 import { Mailbox } from './mailbox.js';
+import { readAnswers, watchAnswers, type ReadAnswer } from './read-answers.js';
 import { within } from './timer.js';
 
 /** How long the client may take to end its calls; after some failures it never does. */
@@ -40,6 +30,16 @@ export function connectByDbClient(connectionString: string): Connection {
   const client = EventStoreDBClient.connectionString(connectionString);
   const watcher = EventStoreDBClient.connectionString(watchString);
   const withCredentials = credentials === undefined ? {} : { credentials };
+
+  const readStream = async (
+    stream: string,
+    { from, direction, limit, ...limits }: ReadStreamOptions,
+  ): Promise<Page | undefined> => {
+    const fromRevision = from === 'end' ? from : BigInt(from);
+    const options = { fromRevision, direction, maxCount: limit, ...withCredentials };
+    const page = await collect(asAnswers(client.readStream(stream, options, readAnswers())), limits);
+    return page.isMissing ? undefined : { events: page.events, isCut: page.isCut };
+  };
 
   return {
     async append(
@@ -60,39 +60,21 @@ export function connectByDbClient(connectionString: string): Connection {
       return position === undefined ? {} : { position };
     },
 
-    async readStream(stream, { from, direction, limit, ...limits }: ReadStreamOptions): Promise<Page | undefined> {
-      const fromRevision = from === 'end' ? from : BigInt(from);
-      const read = client.readStream(stream, { fromRevision, direction, maxCount: limit, ...withCredentials });
-      try {
-        return await collect(read, limits, ({ event }) => (event === undefined ? undefined : storedEvent(event)));
-      } catch (error) {
-        if (failureOf(error).kind === 'missing') return undefined;
-        throw error;
-      }
-    },
+    readStream,
 
     async readAll({ after, limit, ...limits }: ReadAllOptions): Promise<Page> {
       // The read begins with the event at the position, which the reader has.
       const [fromPosition, maxCount] =
         after === undefined ? (['start', limit] as const) : ([after, limit + 1] as const);
-      const read = client.readAll({ fromPosition, maxCount, ...withCredentials });
-      const eventOf = ({ event }: AllStreamResolvedEvent): StoredEvent | undefined =>
-        event === undefined ? undefined : storedEvent(event);
-      const page = await collect(read, limits, eventOf, true);
-      return { ...page, events: page.events.filter(({ position }) => !isSame(position, after)) };
+      const read = client.readAll({ fromPosition, maxCount, ...withCredentials }, readAnswers());
+      const page = await collect(asAnswers(read), limits, true);
+      return { isCut: page.isCut, events: page.events.filter(({ position }) => !isSame(position, after)) };
     },
 
     async readSettings(stream: string, limits: Limits): Promise<Settings | undefined> {
-      const options = { fromRevision: 'end', direction: 'backwards', maxCount: 1 } as const;
-      const read = client.readStream(`$$${stream}`, { ...options, ...withCredentials });
-      try {
-        const { events } = await collect(read, limits, ({ event }) => event);
-        const [last] = events;
-        return last === undefined ? undefined : { revision: Number(last.revision), values: valuesOf(last.data) };
-      } catch (error) {
-        if (failureOf(error).kind === 'missing') return undefined;
-        throw error;
-      }
+      const page = await readStream(`$$${stream}`, { from: 'end', direction: 'backwards', limit: 1, ...limits });
+      const [last] = page?.events ?? [];
+      return last === undefined ? undefined : { revision: last.revision, values: valuesOf(last.data) };
     },
 
     async writeSettings(stream, values, { expected, ...limits }: AppendOptions): Promise<void> {
@@ -107,24 +89,14 @@ export function connectByDbClient(connectionString: string): Connection {
 
     async *watch(signal: AbortSignal): AsyncGenerator<Watched> {
       const mailbox = new Mailbox<Watched>();
-      let checkpoint: Position | undefined;
       const filter = streamNameFilter({
         regex: WATCHED,
         maxSearchWindow: 1000,
         checkpointInterval: 1000,
-        checkpointReached: (_, position) => void (checkpoint = position),
       });
-      const subscription = watcher.subscribeToAll({ fromPosition: 'end', filter, ...withCredentials });
-      let isLive = false;
-      subscription.on('caughtUp', () => {
-        // It comes again when the server had to catch up in between: nothing was lost then.
-        if (!isLive) mailbox.put({ kind: 'live', ...(checkpoint !== undefined && { position: checkpoint }) });
-        isLive = true;
-      });
-      subscription.on('data', ({ event }) => {
-        const stored = event === undefined ? undefined : storedEvent(event);
-        if (stored !== undefined) mailbox.put({ kind: 'appended', event: stored });
-      });
+      const options = { fromPosition: 'end', filter, ...withCredentials } as const;
+      const subscription = watcher.subscribeToAll(options, watchAnswers());
+      subscription.on('data', (watched: unknown) => mailbox.put(watched as Watched));
       subscription.on('error', (error) => mailbox.fail(error));
       subscription.on('end', () => mailbox.fail(new Error('the subscription ended')));
       try {
@@ -141,25 +113,14 @@ export function connectByDbClient(connectionString: string): Connection {
   };
 }
 
-function storedEvent(event: RecordedEvent | AllStreamRecordedEvent): StoredEvent | undefined {
-  const { streamId, id, type, revision, position, data, metadata } = event;
-  if (position === undefined) throw new Error('the server gives no positions: it is too old');
-  // What is no fact is of others, or of the server itself: its bytes do not matter.
-  const isBinary = data instanceof Uint8Array && metadata instanceof Uint8Array;
-  const none = new Uint8Array();
-  return {
-    stream: streamId,
-    id,
-    type,
-    revision: Number(revision),
-    position,
-    data: isBinary ? data : none,
-    metadata: isBinary ? metadata : none,
-  };
+/** A read whose events the client gives as `readAnswers` makes them. */
+function asAnswers(read: unknown): StreamingRead<ReadAnswer> {
+  return read as StreamingRead<ReadAnswer>;
 }
 
-function valuesOf(data: unknown): Settings['values'] {
-  return typeof data === 'object' && data !== null ? { ...data } : {};
+function valuesOf(data: Uint8Array): Settings['values'] {
+  const values: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
+  return typeof values === 'object' && values !== null ? { ...values } : {};
 }
 
 function isSame(

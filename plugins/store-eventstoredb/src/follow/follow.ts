@@ -10,7 +10,7 @@ import {
 import type { Position, StoredEvent } from '../client/connection.js';
 import { isFull } from '../read/log-pages.js';
 import { factIn, type Reader } from '../read/reader.js';
-import { factOf } from '../wire/fact-event.js';
+import { sharedFactOf } from '../wire/fact-event.js';
 import { positionOf, textOfPosition } from '../wire/position.js';
 import type { Watch } from './watch.js';
 
@@ -98,7 +98,7 @@ export function storeBatches(
     const caughtUp = recent !== undefined || !isFull(page);
     isPast = !caughtUp;
     position = page.events.at(-1)?.position ?? position;
-    const facts = page.events.filter(isWanted).flatMap((event) => factOf(event)?.fact ?? []);
+    const facts = page.events.filter(isWanted).flatMap((event) => sharedFactOf(event)?.fact ?? []);
     return {
       facts: facts.filter(isOneOf(types)),
       caughtUp,

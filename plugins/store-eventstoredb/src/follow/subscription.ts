@@ -8,11 +8,13 @@ export function subscription(
   return {
     [Symbol.asyncIterator]() {
       const over = new AbortController();
-      const end = (): void => over.abort();
-      for (const signal of signals) {
-        signal.addEventListener('abort', end, { signal: over.signal });
-        if (signal.aborted) end();
-      }
+      // A listener that is to go with another signal may stay: the store's own signal outlives all that follow it.
+      const end = (): void => {
+        for (const signal of signals) signal.removeEventListener('abort', end);
+        over.abort();
+      };
+      for (const signal of signals) signal.addEventListener('abort', end);
+      if (signals.some((signal) => signal.aborted)) end();
       const generator = batches(over.signal);
       return {
         async next() {

@@ -20,6 +20,8 @@ export class Watch {
   /** Who waits for what, by stream: news of one must not cost more because others are followed. */
   private readonly ears = new Map<string | undefined, Set<() => void>>();
   private readonly closing = new AbortController();
+  /** Streams with news of which nobody was told yet. */
+  private readonly news = new Set<string>();
   private live: Promise<void> | undefined;
 
   /** @param timeoutMs after which a subscription is given up that is not live */
@@ -89,7 +91,7 @@ export class Watch {
   private take(watched: Watched): void {
     if (watched.kind === 'appended') {
       this.window.add(watched.event);
-      this.tell(watched.event.stream);
+      this.tellSoon(watched.event.stream);
     } else {
       // What was appended while nobody listened is found by reading: everybody does, once.
       this.window.begin(watched.position);
@@ -97,9 +99,16 @@ export class Watch {
     }
   }
 
-  private tell(stream: string): void {
-    for (const hear of this.ears.get(stream) ?? []) hear();
-    for (const hear of this.ears.get(undefined) ?? []) hear();
+  /** All that comes in one turn of the event loop is one piece of news: who follows the whole store looks once. */
+  private tellSoon(stream: string): void {
+    if (this.news.size === 0) setImmediate(() => this.tell());
+    this.news.add(stream);
+  }
+
+  private tell(): void {
+    const streams: readonly (string | undefined)[] = [...this.news, undefined];
+    this.news.clear();
+    for (const stream of streams) for (const hear of this.ears.get(stream) ?? []) hear();
   }
 
   private tellAll(): void {

@@ -33,15 +33,20 @@ export class Reader {
     { from, direction = 'forwards', limit, omitDetail, signal }: ReadOptions,
   ): Promise<ReadPage> {
     const most = Math.min(limit ?? PAGE, PAGE);
-    // One more tells whether there is a next page.
     const start = from ?? (direction === 'forwards' ? 0 : 'end');
-    const page = await this.events(stream, { from: start, direction, limit: most + 1 }, signal);
-    const events = page?.events ?? [];
+    // One before it tells where a stream ends that has nothing behind, which is what most tails are read for.
+    const first = direction === 'forwards' && typeof start === 'number' && start > 0 ? start - 1 : start;
+    // One more tells whether there is a next page.
+    const page = await this.events(stream, { from: first, direction, limit: most + (first === start ? 1 : 2) }, signal);
+    const all = page?.events ?? [];
+    const events = first === start ? all : all.filter(({ revision }) => revision !== first);
     const kept = events.slice(0, most);
     const last = kept.at(-1);
     const beyond =
       events[most]?.revision ?? (page?.isCut === true && last !== undefined ? after(last, direction) : undefined);
-    const head = headSeen(events, direction, start, beyond) ?? (await this.headOf(stream, signal));
+    const head =
+      headSeen(all, direction, start, beyond) ??
+      (page === undefined ? await this.headBySettings(stream, signal) : await this.headOf(stream, signal));
     const facts = kept.map((event) => factIn(stream, event));
     return {
       facts: facts.filter(({ isDetail }) => !(omitDetail === true && isDetail)).map(({ fact }) => fact),
@@ -65,7 +70,11 @@ export class Reader {
   async headOf(stream: string, signal?: AbortSignal): Promise<ExpectedRevision> {
     const page = await this.events(stream, { from: 'end', direction: 'backwards', limit: 1 }, signal);
     const [last] = page?.events ?? [];
-    if (last !== undefined) return last.revision;
+    return last === undefined ? this.headBySettings(stream, signal) : last.revision;
+  }
+
+  /** The head of a stream in which nothing is left. */
+  private async headBySettings(stream: string, signal: AbortSignal | undefined): Promise<ExpectedRevision> {
     // The store never truncates behind what was there: where nothing is left, the cut is right behind the head.
     const before = cutIn(await this.settingsOf(stream, signal));
     return before === 0 ? 'none' : before - 1;

@@ -26,6 +26,18 @@ export interface ReadFact {
   readonly isDetail: boolean;
 }
 
+/** What was made of events that several followers are given. */
+const shared = new WeakMap<StoredEvent, ReadFact>();
+
+/** The same as `factOf`, made once however many ask for it. */
+export function sharedFactOf(event: StoredEvent): ReadFact | undefined {
+  const known = shared.get(event);
+  if (known !== undefined) return known;
+  const found = factOf(event);
+  if (found !== undefined) shared.set(event, found);
+  return found;
+}
+
 /** `undefined` when the event is not a fact of this store. */
 export function factOf({ stream, revision, position, id, type, data, metadata }: StoredEvent): ReadFact | undefined {
   const [mark] = metadata;
