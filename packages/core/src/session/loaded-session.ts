@@ -135,9 +135,7 @@ export class LoadedSession {
 
   /** Takes the session for this node. Throws PERDURE_SESSION_OWNED while another that lives has it. */
   own(options: ResumeOptions): Promise<void> {
-    this.taking ??= this.take(options).finally(() => {
-      this.taking = undefined;
-    });
+    this.taking ??= this.take(options).finally(() => (this.taking = undefined));
     return this.taking;
   }
 
