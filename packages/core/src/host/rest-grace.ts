@@ -5,7 +5,8 @@ import type { RuntimeConfig } from './runtime-options.js';
 
 /**
  * Milliseconds after which a session that nobody uses leaves memory; `undefined` while it has something to do at a time
- * in epoch milliseconds, and while it looks after children, whose ends it is to be told. One that the runtime loaded for its work alone (`isKept`) stays no longer than one that waits.
+ * in epoch milliseconds, and while it looks after children, whose ends it is to be told. One that the runtime loaded
+ * for its work alone (`isKept`) stays no longer than one that waits.
  */
 export function restGrace(
   { work, isOwner }: Pick<LoadedSession, 'work' | 'isOwner'>,

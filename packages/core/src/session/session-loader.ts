@@ -131,7 +131,7 @@ function readNewest(store: EventStore, stream: string, until: number): Promise<R
   return store.read(stream, { direction: 'backwards', limit: SHORT, ...end });
 }
 
-/** The revision of the last StepStarted behind `from`, if there is one; looked for from the newest page on backwards. */
+/** The revision of the last StepStarted behind `from`, if any; looked for from the newest page on backwards. */
 async function findLastStep(
   store: EventStore,
   stream: string,
