@@ -7,12 +7,13 @@ import { allowing, storesWith } from '../fixtures/agents.js';
 
 const EXISTS = expect.objectContaining({ code: 'PERDURE_SESSION_EXISTS' }) as unknown;
 
-/** Counts how often a stream is read from its beginning. */
+/** Counts how often a stream is loaded: from its beginning, or from its end when all of it may be in one page. */
 class CountingStore extends MemoryEventStore {
   loads = 0;
 
   override read(stream: string, options: ReadOptions = {}) {
-    if (stream.startsWith('session-') && options.from === 0) this.loads += 1;
+    const isLoad = options.from === 0 || options.direction === 'backwards';
+    if (stream.startsWith('session-') && isLoad) this.loads += 1;
     return super.read(stream, options);
   }
 }
