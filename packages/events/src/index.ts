@@ -61,8 +61,10 @@ export {
   evolveSessionRow,
   FactSieve,
   relayColumns,
+  relayJsonSchema,
   relayMessage,
   relayMessageKey,
+  relaySchemas,
   relaySessionKey,
 } from './relay/index.js';
 export type {
@@ -73,6 +75,7 @@ export type {
   RelayColumns,
   RelayMessage,
   RelayMessageOptions,
+  RelaySchemaName,
   RelayValue,
   SessionRow,
   Sifted,

@@ -2,62 +2,7 @@ import { isPluginType } from '../define-event.js';
 import type { RecordedFact } from '../fact-registry.js';
 import type { JsonValue } from '../json.js';
 import { keyText, sessionKeyOf, type SessionKey } from '../stream-name.js';
-
-/**
- * The flat columns of a fact for analytics, each with one meaning in all types. `null` where a fact has none. Names and
- * meanings are never changed; columns may be added.
- */
-export interface RelayColumns {
-  readonly event_id: string;
-  readonly stream: string;
-  /** The session that the fact is about. */
-  readonly session_id: string | null;
-  /** The isolating tenant of the stream's key. */
-  readonly tenant: string | null;
-  readonly type: string;
-  readonly schema_version: number | null;
-  /** The place in the stream, from 0. */
-  readonly revision: number;
-  /** The place in the store; sorts as text. */
-  readonly position: string;
-  /** UTC, with milliseconds: `2026-01-31T12:00:00.000Z`. */
-  readonly occurred_at: string | null;
-  readonly epoch: number | null;
-  readonly lane: string | null;
-  readonly actor_kind: string | null;
-  readonly actor_id: string | null;
-  readonly principal: string | null;
-  readonly agent_template_id: string | null;
-  readonly correlation_id: string | null;
-  readonly causation_id: string | null;
-  readonly turn_id: string | null;
-  readonly run_id: string | null;
-  readonly step_id: string | null;
-  /** The call of a tool. */
-  readonly call_id: string | null;
-  /** Only where a call is decided: other facts of it have the same `call_id`. */
-  readonly tool_name: string | null;
-  /** The name that the host gave the model, who provides it, and its id there. Only of model calls. */
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly model_id: string | null;
-  /** What a model call was for. */
-  readonly purpose: string | null;
-  /** How what the fact ends has ended, in the words of its type. */
-  readonly status: string | null;
-  readonly error_code: string | null;
-  /** Of one model call. Sums over them count each token once. */
-  readonly tokens_in: number | null;
-  readonly tokens_out: number | null;
-  /** Millionths of the currency of the prices, of one settled part of a budget. Sums count each once. */
-  readonly cost_micros: number | null;
-  /** From the start to the end of a model call or a tool. */
-  readonly duration_ms: number | null;
-  /** From the start of a model call to the first piece of its answer. */
-  readonly first_token_ms: number | null;
-  /** `<topic>/<partition>/<offset>` of what the fact says, when it was too large for its place. */
-  readonly dead_letter: string | null;
-}
+import type { RelayColumns } from './column-schema.js';
 
 type Members = Readonly<Record<string, JsonValue>>;
 const NONE: Members = {};

@@ -1,5 +1,5 @@
 export { relayColumns, relayMessageKey, relaySessionKey } from './columns.js';
-export type { RelayColumns } from './columns.js';
+export type { RelayColumns } from './column-schema.js';
 export { decodeRelayMessage } from './decode-message.js';
 export type { DecodedMessage, HeaderValue, ReceivedFact, ReceivedMessage } from './decode-message.js';
 export { FactSieve } from './fact-sieve.js';
@@ -7,4 +7,6 @@ export type { Sifted, SieveOptions } from './fact-sieve.js';
 export { relayMessage } from './message.js';
 export type { RelayMessage, RelayMessageOptions, RelayValue } from './message.js';
 export { evolveSessionRow } from './session-row.js';
-export type { SessionRow } from './session-row.js';
+export type { SessionRow } from './row-schema.js';
+export { relayJsonSchema, relaySchemas } from './relay-schemas.js';
+export type { RelaySchemaName } from './relay-schemas.js';

@@ -1,5 +1,6 @@
 import type { RecordedFact } from '../fact-registry.js';
-import { relayColumns, relayMessageKey, type RelayColumns } from './columns.js';
+import type { RelayColumns } from './column-schema.js';
+import { relayColumns, relayMessageKey } from './columns.js';
 
 /** The data of a relayed fact: its columns, and the fact as it is stored; `null` in a stub. */
 export type RelayValue = RelayColumns & { readonly fact: RecordedFact | null };

@@ -1,42 +1,8 @@
 import type { JsonValue } from '../json.js';
 import type { RecordedFact } from '../fact-registry.js';
-import { membersOf, recordAt, relayColumns, textAt, type RelayColumns } from './columns.js';
-
-/**
- * What a session has come to: the value of its message on the compacted topic. Flat but for the two lists of what is
- * open; all counts are since the session's beginning.
- */
-export interface SessionRow {
-  readonly session_id: string | null;
-  readonly tenant: string | null;
-  readonly agent_id: string | null;
-  readonly agent_template_id: string | null;
-  readonly principal: string | null;
-  readonly correlation_id: string | null;
-  readonly parent_session_id: string | null;
-  readonly forked_from_session_id: string | null;
-  readonly title: string | null;
-  /** `waiting`: for people. `erasing`: everything that it holds will be destroyed, and then this message. */
-  readonly status: 'idle' | 'running' | 'waiting' | 'archived' | 'erasing';
-  readonly created_at: string | null;
-  readonly updated_at: string | null;
-  /** The last fact that is in this row. */
-  readonly revision: number;
-  readonly position: string;
-  readonly turns: number;
-  readonly last_run_status: string | null;
-  readonly model_calls: number;
-  readonly model_failures: number;
-  readonly tool_calls: number;
-  readonly tool_failures: number;
-  readonly tokens_in: number;
-  readonly tokens_out: number;
-  readonly open_turns: readonly { readonly turn_id: string; readonly prompt_id: string }[];
-  /** Calls that wait for an answer of people. */
-  readonly open_questions: readonly string[];
-  readonly is_archived: boolean;
-  readonly is_erasing: boolean;
-}
+import type { RelayColumns } from './column-schema.js';
+import { membersOf, recordAt, relayColumns, textAt } from './columns.js';
+import type { SessionRow } from './row-schema.js';
 
 type Payload = Readonly<Record<string, JsonValue>>;
 type Change = Partial<SessionRow>;
