@@ -17,7 +17,7 @@ import {
 import { factsOf as factsIn, flawsIn, needsNobody, ownerAt, reignsIn } from './ownership-record.js';
 
 const SESSIONS = Number(process.env['PERDURE_NODES_SESSIONS'] ?? 16);
-const TTL = Number(process.env['PERDURE_NODES_TTL_MS'] ?? 3_000);
+const TTL = Number(process.env['PERDURE_NODES_TTL_MS'] ?? 5_000);
 /** One call of each contract that is held before its effect, and one behind it. */
 const HELD = 2 * CONTRACTS.length;
 
