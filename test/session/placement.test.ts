@@ -8,13 +8,20 @@ import { waitUntil } from '../fixtures/wait-until.js';
 
 const TTL = 300;
 
-async function node(store: EventStore, nodeId: string, placement: Placement = {}, warnings: string[] = []) {
+async function node(
+  store: EventStore,
+  nodeId: string,
+  placement: Placement = {},
+  warnings: string[] = [],
+  pluginTimeoutMs = 30_000,
+) {
   const runtime = await createTestRuntime({
     plugins: [storesWith(store), allowing],
     env: { nodeId },
     leaseTtlMs: TTL,
     keepsSessions: true,
     placement,
+    pluginTimeoutMs,
     logger: { log: (level, message) => (level === 'warn' ? warnings.push(message) : undefined) },
   });
   const agent = runtime.agent({ id: 'clerk', model: new ScriptedModel({ rules: [{ answer: { text: 'done' } }] }) });
@@ -121,4 +128,44 @@ test('a placement that fails or answers nonsense leaves the session, and is told
   await expect(node(store, 'b', { capacity: 0 })).rejects.toSatisfy(
     (error) => isPerdureError(error, 'PERDURE_CONFIGURATION') && error.data['field'] === 'placement.capacity',
   );
+});
+
+test('a placement that never answers has failed, holds up no other session, and not the end of its runtime', async () => {
+  const store = new MemoryEventStore();
+  const ids = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  await orphans(store, ids);
+  const warnings: string[] = [];
+  const onRunnable = ({ sessionId }: RunnableSession) =>
+    sessionId === 's0' ? new Promise<'take'>(() => undefined) : ('take' as const);
+  // Capacity has them taken one after the other.
+  const a = await node(store, 'a', { capacity: 20, onRunnable }, warnings, 3_000);
+  for (const id of ids.slice(1)) await waitUntil(async () => (await ownerOf(store, id)) === 'a');
+  expect(warnings).toEqual([]);
+  await waitUntil(() => warnings.includes('The placement of a session failed.'));
+  expect(await ownerOf(store, 's0')).toBeUndefined();
+  await a.runtime.dispose();
+  // One that is disposed while the host thinks.
+  let isAsked = false;
+  const neverAnswer = () => {
+    isAsked = true;
+    return new Promise<'take'>(() => undefined);
+  };
+  const b = await node(store, 'b', { onRunnable: neverAnswer });
+  await waitUntil(() => isAsked);
+  await b.runtime.dispose();
+});
+
+test('a placement that takes its time is followed when it has answered', async () => {
+  const store = new MemoryEventStore();
+  await orphans(store, ['s']);
+  let offers = 0;
+  const onRunnable = async () => {
+    offers += 1;
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    return 'take' as const;
+  };
+  const a = await node(store, 'a', { onRunnable });
+  await waitUntil(async () => (await ownerOf(store, 's')) === 'a');
+  expect(offers).toBe(1);
+  await a.runtime.dispose();
 });

@@ -16,6 +16,7 @@ test.each<[ErrorCode, number]>([
   ['PERDURE_ANCHOR_MISMATCH', exitCodes.differs],
   ['PERDURE_REPLAY_DIFFERS', exitCodes.differs],
   ['PERDURE_STORE_UNAVAILABLE', exitCodes.store],
+  ['PERDURE_STORE_AMBIGUOUS', exitCodes.store],
   ['PERDURE_STORE_TRUNCATED', exitCodes.store],
   ['PERDURE_STORE_NEWER', exitCodes.store],
   ['PERDURE_MODEL_UNAVAILABLE', exitCodes.failed],

@@ -27,6 +27,7 @@ export const advice: Partial<Record<ErrorCode, string>> = {
   PERDURE_PLUGIN_FAILED: 'Correct the configuration of the plugin, or take it out.',
   PERDURE_SANDBOX_UNAVAILABLE: 'Do what it says, or go on without commands: --shell off.',
   PERDURE_STORE_UNAVAILABLE: SEE_STORE,
+  PERDURE_STORE_AMBIGUOUS: 'Look whether it is there, `perdure sessions show SESSION`, before you bring it again.',
   PERDURE_STORE_READ_ONLY: SEE_STORE,
   PERDURE_STORE_FULL: 'Make room on the disk of the store.',
   PERDURE_STORE_DAMAGED: 'Copy the store away first. `perdure sessions verify SESSION` tells which sessions are whole.',

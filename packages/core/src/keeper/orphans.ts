@@ -82,7 +82,10 @@ export class Orphans {
     const { services, wakeIn } = this.ground;
     if (await this.isOwnerAlive(orphan, owners)) return wakeIn(services.config.leaseTtlMs / LOOKS);
     const { key, agent, tries } = orphan;
-    if ((await this.desk.takes(orphan)) && (await this.take(key, agent, tries))) {
+    const decision = await this.desk.decide(orphan);
+    // The desk wakes the keeper when it knows more.
+    if (decision === 'asked') return;
+    if (decision === 'take' && (await this.take(key, agent, tries))) {
       // Facts that came meanwhile may have made it another's concern.
       if (this.open.get(text) === orphan) this.open.delete(text);
       return;

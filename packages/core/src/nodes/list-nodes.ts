@@ -2,6 +2,7 @@ import { nodeOfLease, type RecordedFact } from '@perdure/events';
 import type { EventStore, NodeInfo } from '@perdure/plugin-api';
 import type { HostServices } from '../host/host-services.js';
 import { ProjectionRunner } from '../project/projection-runner.js';
+import { readPast } from '../project/read-past.js';
 import { runnable, type RunnableRow } from '../project/runnable.js';
 import { readLifeSign, type LifeSign } from '../session/life-sign.js';
 
@@ -37,9 +38,8 @@ async function lifeSigns(store: EventStore): Promise<ReadonlyMap<string, LifeSig
     const sign = readLifeSign(fact);
     if (node !== undefined && sign !== undefined) signs.set(node, sign);
   };
-  for await (const { facts, caughtUp } of store.subscribe({ all: true }, { categories: ['lease'] })) {
+  for await (const { facts } of readPast(store, { all: true }, { categories: ['lease'] })) {
     for (const fact of facts) note(fact);
-    if (caughtUp) break;
   }
   return signs;
 }

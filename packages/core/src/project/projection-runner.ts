@@ -12,6 +12,7 @@ import {
 } from '@perdure/plugin-api';
 import { projectedFact } from './projected-fact.js';
 import type { Projection } from './projection.js';
+import { readPast } from './read-past.js';
 
 /** How often a runner that lost its place to another begins again before it gives up for this time. */
 const TRIES = 5;
@@ -134,28 +135,20 @@ export class ProjectionRunner<Row> {
     const unwritten = new Map<string, string | undefined>();
     let isWritten = true;
     let checkpoint = await this.rows.checkpoint(this.name);
-    const controller = new AbortController();
     const source = checkpoint === undefined ? { all: true as const } : { all: true as const, after: checkpoint };
-    const options = { categories: ['session'], types: this.projection.types, signal: controller.signal };
-    try {
-      for await (const batch of this.store.subscribe(source, options)) {
-        const { position } = batch;
-        if (position !== undefined && position !== checkpoint) {
-          const { put, remove } = await this.fold(batch.facts, unwritten);
-          const change = { expected: checkpoint, checkpoint: position, put, remove };
-          const status: WriteStatus = isWritten ? await this.commit(change) : 'unwritten';
-          if (status === 'conflict') return undefined;
-          isWritten = status === 'stored';
-          if (isWritten) checkpoint = position;
-          else {
-            for (const { key, value } of put) unwritten.set(key, value);
-            for (const key of remove) unwritten.set(key, undefined);
-          }
-        }
-        if (batch.caughtUp) break;
+    const options = { categories: ['session'], types: this.projection.types };
+    for await (const { facts, position } of readPast(this.store, source, options)) {
+      if (position === undefined || position === checkpoint) continue;
+      const { put, remove } = await this.fold(facts, unwritten);
+      const change = { expected: checkpoint, checkpoint: position, put, remove };
+      const status: WriteStatus = isWritten ? await this.commit(change) : 'unwritten';
+      if (status === 'conflict') return undefined;
+      isWritten = status === 'stored';
+      if (isWritten) checkpoint = position;
+      else {
+        for (const { key, value } of put) unwritten.set(key, value);
+        for (const key of remove) unwritten.set(key, undefined);
       }
-    } finally {
-      controller.abort();
     }
     // What is not written was made on top of rows that must not have moved.
     return isWritten || (await this.rows.checkpoint(this.name)) === checkpoint ? unwritten : undefined;

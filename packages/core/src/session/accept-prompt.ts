@@ -1,4 +1,4 @@
-import { PerdureError } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError } from '@perdure/plugin-api';
 import { takeFiles } from '../files/take-files.js';
 import { digestOf } from '../host/sha256.js';
 import { acceptPrompt, type AcceptedPrompt } from './accept-input.js';
@@ -29,16 +29,22 @@ export async function acceptAndRun(
   if (run !== undefined && claimed !== key.id) {
     throw new PerdureError('PERDURE_RUN_IDENTITY_CONFLICT', { run: run.runId, session: claimed });
   }
+  let promptId: string | undefined;
   try {
     const checked = await promptAfterHooks(prompt, loaded);
     for (const file of bytes) await loaded.work.files.keep(file);
     const accepted = await loaded.accept((batch, ids) => {
-      const promptId = checked.promptId === undefined ? ids.promptId : redaction.redactText(checked.promptId);
-      return acceptPrompt(batch, key.id, { ...checked, run }, { promptId, turnId: ids.turnId }, loaded.index);
+      const id = checked.promptId === undefined ? ids.promptId : redaction.redactText(checked.promptId);
+      promptId = id;
+      return acceptPrompt(batch, key.id, { ...checked, run }, { promptId: id, turnId: ids.turnId }, loaded.index);
     });
     await loaded.run({ insist: false });
     return accepted;
   } catch (error) {
+    if (isPerdureError(error, 'PERDURE_STORE_AMBIGUOUS')) {
+      // Whoever gave no id needs the one to bring it again with. A run that may be here is begun nowhere else.
+      throw new PerdureError(error.code, { ...error.data, ...(promptId && { promptId }) }, { cause: error.cause });
+    }
     // What was not accepted may be asked for in another session.
     if (run !== undefined && loaded.index.turnOfRunId(run.runId) === undefined) home.runIds.release(key, run.runId);
     throw error;

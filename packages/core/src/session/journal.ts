@@ -91,8 +91,9 @@ export class Journal {
   /**
    * Appends what `decide` adds to its batch, and returns what it returns. `decide` may run several times and must only
    * look at the batch's state; what it throws refuses the commit. But for an owner it ends after 20 lost races with
-   * PERDURE_STORE_CONTENDED. An input ends with PERDURE_STORE_UNAVAILABLE soon when the store is away; what it brought
-   * may be stored then, and is found when it is brought again. An owner waits longer, and its end is the journal's.
+   * PERDURE_STORE_CONTENDED. When the store is away an input ends soon: with PERDURE_STORE_AMBIGUOUS when what it
+   * brought may be stored, which is found then when it is brought again, and with PERDURE_STORE_UNAVAILABLE when it is
+   * certainly not. An owner waits longer, and its end is the journal's.
    */
   commit<Result>(decide: (batch: FactBatch) => Result, writer: Writer): Promise<Result> {
     return this.exclusively(() => this.tryCommit(decide, writer));
@@ -164,17 +165,22 @@ export class Journal {
     waiting: Waiting,
   ): Promise<Exclude<AppendResult, { readonly status: 'ambiguous' }>> {
     const expected = this.head < 0 ? ('none' as const) : this.head;
+    let mayBeStored = false;
     try {
       return await this.patience.insist(waiting, async () => {
         const outcome = await this.store.append(this.stream, facts, { expected });
         if (outcome.status !== 'ambiguous') return outcome;
+        mayBeStored = true;
         throw unavailable(outcome.cause);
       });
     } catch (error) {
       // What a store refuses to take says nothing against the store, and an input that is given up nothing of the fold.
       if (isPerdureError(error) && error.entry.kind === 'caller') throw error;
-      if (waiting === 'input' && isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) throw error;
-      throw this.breakWith(error);
+      const end =
+        waiting === 'input' && isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE') ? error : this.breakWith(error);
+      // A later try that found nobody says nothing of what became of an earlier one.
+      if (waiting === 'input' && mayBeStored) throw ambiguous(end);
+      throw end;
     }
   }
 
@@ -225,4 +231,8 @@ function committed(
 
 function unavailable(error: unknown): PerdureError {
   return new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(error) }, { cause: error });
+}
+
+function ambiguous(error: PerdureError): PerdureError {
+  return new PerdureError('PERDURE_STORE_AMBIGUOUS', { reason: reasonOf(error) }, { cause: error });
 }

@@ -160,6 +160,9 @@ export const errorTable = {
 
   // Stores.
   PERDURE_STORE_UNAVAILABLE: unavailable('The store cannot be used: {reason}.'),
+  PERDURE_STORE_AMBIGUOUS: unavailable(
+    'It may be stored or not: {reason}. To bring it again with the same id is safe, and does it once.',
+  ),
   PERDURE_STORE_CLOSED: unavailable('The store is closed.', false),
   PERDURE_STORE_READ_ONLY: unavailable('The store cannot be written: {reason}.', false),
   PERDURE_STORE_FULL: unavailable('The store has no room left.'),

@@ -13,7 +13,10 @@ export interface Placement {
    * the node's `leaseTtlMs` when absent.
    */
   readonly preferenceMs?: number;
-  /** Asked before a session is taken; all are taken when absent. One that fails leaves the session, and is told. */
+  /**
+   * Asked before a session is taken; all are taken when absent. One that fails, or has not answered in the runtime's
+   * `pluginTimeoutMs`, leaves the session, and is told.
+   */
   readonly onRunnable?: (session: RunnableSession) => PlacementAnswer | Promise<PlacementAnswer>;
 }
 
