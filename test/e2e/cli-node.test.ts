@@ -36,6 +36,11 @@ test(
     expect((await place.run(['node', 'list'])).out).toMatch(/^NODE +STATE +SESSIONS\none +alive +0\n\S+ +dead +1\n$/);
     expect((await place.run(['approve', 's', '--by', 'ada'])).code).toBe(0);
     await waitUntil(() => existsSync(join(place.workspace, 'a.txt')));
+    const long = place.start(['node', 'run', '--name', 'n'.repeat(200)]);
+    await long.until('looks after sessions');
+    expect((await place.run(['node', 'list'])).out).toMatch(/^n{63}… +alive +0$/m);
+    long.child.kill('SIGTERM');
+    await long.ended;
     const other = place.start(['node', 'run', '--name', 'two', '--json']);
     await other.until('"node":"two"');
     expect(await place.run(['node', 'drain', 'one', '--reason', 'it is old'])).toMatchObject({

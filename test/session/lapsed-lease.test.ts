@@ -104,7 +104,7 @@ async function givenALapsedOwner(contract: EffectContract) {
   const owners = async () =>
     (await factsOf(place.store))
       .filter(({ type }) => type === 'OwnershipTaken')
-      .map(({ payload: { node: name, epoch } }) => `${String(name)} ${String(epoch)}`);
+      .map(({ payload: { node: name, epoch, reason } }) => `${String(name)} ${String(epoch)} ${String(reason)}`);
   const settled = async () =>
     (await factsOf(place.store))
       .filter(({ type }) => type === 'ToolCallSettled')
@@ -121,7 +121,7 @@ describe('an owner whose lease ran out between the start of a call and its effec
     const { turn, held, owners, settled, effects, dispose } = await givenALapsedOwner('once');
     held.open();
     expect((await turn.finished).status).toBe('completed');
-    expect(await owners()).toEqual(['a 1', 'a 1']);
+    expect(await owners()).toEqual(['a 1 first', 'a 1 lease-renewed']);
     expect(effects).toEqual(['a']);
     expect(await settled()).toEqual(['completed']);
     await dispose();
@@ -133,7 +133,7 @@ describe('an owner whose lease ran out between the start of a call and its effec
     expect((await taken?.finished)?.status).toBe('completed');
     held.open();
     expect((await turn.finished).status).toBe('completed');
-    expect(await owners()).toEqual(['a 1', 'b 2']);
+    expect(await owners()).toEqual(['a 1 first', 'b 2 owner-dead']);
     expect(effects).toEqual(contract === 'once' ? [] : ['b']);
     expect(await settled()).toEqual([contract === 'once' ? 'unknown' : 'completed']);
     await dispose();
@@ -149,7 +149,7 @@ describe('an owner whose lease ran out between the start of a call and its effec
     taking.open();
     // The work is done; whoever comes too late has nothing to take.
     await resumed.catch((error: unknown) => expect(error).toSatisfy(owned));
-    expect(await owners()).toEqual(['a 1', 'a 1']);
+    expect(await owners()).toEqual(['a 1 first', 'a 1 lease-renewed']);
     expect(effects).toEqual(['a']);
     await dispose();
   });
@@ -166,7 +166,7 @@ describe('an owner whose lease ran out between the start of a call and its effec
     expect((await (await resumed)?.finished)?.status).toBe('completed');
     confirming.open();
     expect((await turn.finished).status).toBe('completed');
-    expect(await owners()).toEqual(['a 1', 'b 2']);
+    expect(await owners()).toEqual(['a 1 first', 'b 2 owner-dead']);
     expect(effects).toEqual([]);
     expect(await settled()).toEqual(['unknown']);
     await dispose();

@@ -173,17 +173,18 @@ describe('an agent', () => {
     await runtime.dispose();
   });
 
-  test.each<[string, object, string]>([
+  test.each<[string, object, string, string?]>([
     ['id', { sessionId: '' }, 'sessionId'],
+    ['id of spaces', { sessionId: ' ' }, 'sessionId', 'it has nothing but white space'],
     ['label', { tenantId: 5 }, 'tenantId'],
     ['option that does not exist', { colour: 'red' }, 'colour'],
     ['model', { model: '' }, 'model'],
-  ])('refuses a session with a bad %s by the field, and nothing is stored [A9]', async (_, options, field) => {
+  ])('refuses a session with a bad %s by the field, and nothing is stored [A9]', async (_, options, field, reason) => {
     const store = new MemoryEventStore();
     const runtime = await createTestRuntime({ plugins: [storesWith(store)] });
     const agent = runtime.agent({ id: 'a' });
     await expect(agent.sessions.create(options as never)).rejects.toSatisfy(
-      code('PERDURE_SESSION_CONFIGURATION', { field }),
+      code('PERDURE_SESSION_CONFIGURATION', { field, ...(reason !== undefined && { reason }) }),
     );
     expect((await agent.sessions.list()).items).toEqual([]);
     await runtime.dispose();

@@ -143,7 +143,7 @@ describe('two nodes with one session [P4]', () => {
       .filter(({ type }) => type === 'OwnershipTaken')
       .map(({ payload }) => JSON.parse(payload).reason);
     // A busy machine makes the owner's own lease run out too, and then it says that it goes on.
-    expect([...new Set(taken)]).toEqual(['first', 'owner-dead']);
+    expect(taken.filter((reason) => reason !== 'lease-renewed')).toEqual(['first', 'owner-dead']);
     await b.runtime.dispose();
   });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestRuntime } from '@perdure/core/testing';
 import { leaseStream } from '@perdure/events';
-import { isPerdureError, type EventStore } from '@perdure/plugin-api';
+import { isPerdureError, PerdureError, type EventStore } from '@perdure/plugin-api';
 import { MemoryEventStore } from '@perdure/store-memory';
 import { ScriptedModel, scriptByRound } from '@perdure/testing';
 import { describe, expect, test } from 'vitest';
@@ -54,7 +54,8 @@ describe('a node alone whose store was away for longer than it waits [P1] [P4]',
     const { runtime, agent, calls } = await node(store);
     const session = await agent.sessions.create({ sessionId: 's' });
     const turn = await session.prompt('go');
-    expect(await turn.finished).toMatchObject({ status: 'suspended', error: { code: 'PERDURE_STORE_UNAVAILABLE' } });
+    const error = { code: 'PERDURE_STORE_UNAVAILABLE', message: 'The store cannot be used: it is away.' };
+    expect(await turn.finished).toMatchObject({ status: 'suspended', error });
     await sleep(2 * PATIENCE_MS);
     store.comeBack();
     await waitUntil(async () => (await lastEnd(kept)) === 'completed');
@@ -62,6 +63,22 @@ describe('a node alone whose store was away for longer than it waits [P1] [P4]',
     expect((await agent.replay('s')).difference).toBeUndefined();
     await runtime.dispose();
   });
+});
+
+test('an input that a store is away for is told so once, also behind an ambiguous append', async () => {
+  const kept = new MemoryEventStore();
+  const ambiguous: EventStore['append'] = () => {
+    const cause = new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: 'it is away' });
+    return Promise.resolve({ status: 'ambiguous', cause });
+  };
+  const store = new AbsentStore(kept);
+  const { runtime, agent } = await node(store);
+  const session = await agent.sessions.create({ sessionId: 's' });
+  const { append } = store;
+  store.append = (stream, ...rest) => (stream === 'session-_.s' ? ambiguous : append)(stream, ...rest);
+  await expect(session.prompt('go')).rejects.toMatchObject({ message: 'The store cannot be used: it is away.' });
+  store.append = append;
+  await runtime.dispose();
 });
 
 describe('a node whose lease is watched [P4] [P4/nodes]', () => {

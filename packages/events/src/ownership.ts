@@ -4,7 +4,9 @@ import { jsonValue } from './json.js';
 
 /**
  * A node takes the session; whoever appends an owner fact with a smaller epoch from here on is refused. An owner whose
- * lease ran out, and whose session nobody has taken meanwhile, says by the same epoch that it goes on.
+ * lease ran out, and whose session nobody has taken meanwhile, says by the same epoch that it goes on:
+ * `lease-renewed`. Stored facts may have `owner-dead` there, which then says the same: the owner before is the one that
+ * takes it.
  */
 export const ownershipTaken = defineEvent({
   type: 'OwnershipTaken',
@@ -14,7 +16,7 @@ export const ownershipTaken = defineEvent({
     node: z.string(),
     incarnation: z.string(),
     epoch: z.int().positive(),
-    reason: z.enum(['first', 'released', 'owner-dead', 'take-over']),
+    reason: z.enum(['first', 'released', 'owner-dead', 'lease-renewed', 'take-over']),
   }),
   wire: {
     type: 'ownership_taken',

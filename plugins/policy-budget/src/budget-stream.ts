@@ -119,6 +119,7 @@ export class BudgetStream {
       const outcome = await this.store.append(this.name, facts, { expected });
       if (outcome.status !== 'ambiguous') return outcome;
       const { cause } = outcome;
+      if (isPerdureError(cause, 'PERDURE_STORE_UNAVAILABLE')) throw cause;
       throw new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(cause) }, { cause });
     });
   }

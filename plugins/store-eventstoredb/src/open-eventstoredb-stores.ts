@@ -55,7 +55,7 @@ const CALLS_AT_ONCE = 50;
 
 /**
  * Facts and artifacts in an EventStoreDB. Connects at the first call. Throws PERDURE_INPUT_INVALID for an option, and
- * what the client throws for a connection string that is not one.
+ * PERDURE_CONFIGURATION for a connection string that is not one, which no error repeats.
  */
 export function openEventStoreDbStores(given: EventStoreDbStoresOptions): EventStoreDbStores {
   const parsed = storesOptions.safeParse(given);

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import type { EventStore, ExpectedRevision } from '@perdure/plugin-api';
 import { afterEach, expect, inject, test } from 'vitest';
 import { newFact, newFacts, readAll, store } from './facts.fixture.js';
@@ -43,7 +44,11 @@ test('a connection that dies when the commit is done is ambiguous; the identical
   const pending = events.append(STREAM, facts, { expected: 0 });
   await network.swallowed();
   network.cut();
-  expect(await pending).toMatchObject({ status: 'ambiguous', cause: { code: 'PERDURE_STORE_UNAVAILABLE' } });
+  const outcome = await pending;
+  expect(outcome).toMatchObject({ status: 'ambiguous', cause: { code: 'PERDURE_STORE_UNAVAILABLE' } });
+  const { password } = new URL(network.url);
+  expect(password).not.toBe('');
+  expect(inspect(outcome, { depth: 9, showHidden: true })).not.toContain(decodeURIComponent(password));
   expect(await events.append(STREAM, facts, { expected: 0 })).toMatchObject({ status: 'stored', revision: 2 });
   expect(await readAll(events, STREAM)).toHaveLength(3);
 });

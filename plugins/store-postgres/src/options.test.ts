@@ -58,7 +58,9 @@ test('a refused password, a missing database or server say so, and no error tell
   expect(unreadable.error).toMatchObject({ code: 'PERDURE_INPUT_INVALID', data: { field: 'url' } });
   const badEscape = await failure({ url: `postgres://perdure:%zz${SECRET}@127.0.0.1/postgres` });
   expect(badEscape.error).toMatchObject({ code: 'PERDURE_INPUT_INVALID', data: { field: 'url' } });
-  for (const { text } of [refused, nobody, unreadable, badEscape]) {
+  const noFile = await failure({ url: `${withPassword(SECRET)}?sslrootcert=/no/such/file` });
+  expect(noFile.error).toMatchObject({ code: 'PERDURE_STORE_UNAVAILABLE' });
+  for (const { text } of [refused, nobody, unreadable, badEscape, noFile]) {
     for (const secret of secrets) expect(text).not.toContain(secret);
   }
 });

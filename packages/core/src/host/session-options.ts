@@ -64,9 +64,7 @@ export function resolveSessionOptions(
     ...others
   } = { ...options, ...named };
   const isOneMade = sessionId === undefined && !('sessionId' in named);
-  if (!isOneMade && (typeof sessionId !== 'string' || sessionId.trim() === '' || sessionId.length > 200)) {
-    throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
-  }
+  if (!isOneMade) checkId(sessionId);
   // A member that is `undefined` is absent: options are a patch.
   const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
   const checked = labels.safeParse(given);
@@ -107,6 +105,13 @@ export function resolveSessionOptions(
     // An empty name is no workspace.
     workspace: workspace === undefined || workspace === '' ? undefined : (workspaces?.resolve(workspace) ?? workspace),
   };
+}
+
+function checkId(id: unknown): void {
+  if (typeof id !== 'string' || id === '' || id.length > 200) {
+    throw sessionConfiguration('sessionId', 'it has 1 to 200 characters');
+  }
+  if (id.trim() === '') throw sessionConfiguration('sessionId', 'it has nothing but white space');
 }
 
 function sessionTitle(title: unknown): string {

@@ -230,6 +230,8 @@ function committed(
 }
 
 function unavailable(error: unknown): PerdureError {
+  // What says so already is not wrapped into itself.
+  if (isPerdureError(error, 'PERDURE_STORE_UNAVAILABLE')) return error;
   return new PerdureError('PERDURE_STORE_UNAVAILABLE', { reason: reasonOf(error) }, { cause: error });
 }
 

@@ -18,7 +18,7 @@ export async function assertLeased({ lease, journal, key, env }: SessionWork, he
       if (lease.isValidSince(held.confirmedAt)) return;
       const { node, incarnation } = lease;
       const by = { kind: 'node' as const, id: env.nodeId };
-      batch.add('OwnershipTaken', { node, incarnation, epoch: held.epoch, reason: 'owner-dead' }, {}, by);
+      batch.add('OwnershipTaken', { node, incarnation, epoch: held.epoch, reason: 'lease-renewed' }, {}, by);
     }, 'owner');
     if (held.confirmedAt < confirmedAt) held.confirmedAt = confirmedAt;
   }

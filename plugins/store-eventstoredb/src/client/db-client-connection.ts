@@ -1,4 +1,4 @@
-import { binaryEvent, EventStoreDBClient, jsonEvent, streamNameFilter } from '@eventstore/db-client';
+import { binaryEvent, jsonEvent, streamNameFilter } from '@eventstore/db-client';
 import { ARTIFACT_STREAM } from '../wire/artifact-stream.js';
 import { addressOf } from './address.js';
 import type {
@@ -14,6 +14,7 @@ import type {
   Watched,
 } from './connection.js';
 import { collect, type StreamingRead } from './collect.js';
+import { makeClient } from './make-client.js';
 import { Mailbox } from './mailbox.js';
 import { readAnswers, watchAnswers, type ReadAnswer } from './read-answers.js';
 import { within } from './timer.js';
@@ -21,14 +22,17 @@ import { within } from './timer.js';
 /** How long the client may take to end its calls; after some failures it never does. */
 const DISPOSE_MS = 1_000;
 
+/** Another setting than the client's default, so that the watcher does not share the limit of calls of one connection. */
+const WATCH_KEEP_ALIVE_MS = 10_001;
 /** Neither the server's own streams nor the bytes of artifacts, which no follower wants. */
 const WATCHED = `^(?!${ARTIFACT_STREAM})[^$]`;
 
-/** EventStoreDB by its official client, `@eventstore/db-client`. Throws when the connection string is not one. */
+/** EventStoreDB by its official client, `@eventstore/db-client`. Throws PERDURE_CONFIGURATION. */
 export function connectByDbClient(connectionString: string): Connection {
-  const { credentials, watchString } = addressOf(connectionString);
-  const client = EventStoreDBClient.connectionString(connectionString);
-  const watcher = EventStoreDBClient.connectionString(watchString);
+  const address = addressOf(connectionString);
+  const client = makeClient(address);
+  const watcher = makeClient(address, WATCH_KEEP_ALIVE_MS);
+  const { callCredentials: credentials } = address;
   const withCredentials = credentials === undefined ? {} : { credentials };
 
   const readStream = async (
