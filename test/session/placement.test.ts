@@ -130,7 +130,7 @@ test('a placement that fails or answers nonsense leaves the session, and is told
   );
 });
 
-test('a placement that never answers has failed, holds up no other session, and not the end of its runtime', async () => {
+test('a placement that never answers has failed, and holds up no other session and no end', async () => {
   const store = new MemoryEventStore();
   const ids = Array.from({ length: 10 }, (_, index) => `s${index}`);
   await orphans(store, ids);

@@ -73,7 +73,7 @@ export function optionsOf(query: string): AddressOptions {
   return options;
 }
 
-/** The error for a connection string. It has no cause: every error of the client, and of Node, would repeat the text. */
+/** The error for a connection string. It has no cause: every error of the client or of Node would repeat the text. */
 export function refused(reason: string): PerdureError {
   return new PerdureError('PERDURE_CONFIGURATION', { field: 'connectionString', reason });
 }

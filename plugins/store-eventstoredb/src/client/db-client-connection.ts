@@ -22,7 +22,7 @@ import { within } from './timer.js';
 /** How long the client may take to end its calls; after some failures it never does. */
 const DISPOSE_MS = 1_000;
 
-/** Another setting than the client's default, so that the watcher does not share the limit of calls of one connection. */
+/** Not the client's default, so that the watcher does not share the limit of calls of the other connection. */
 const WATCH_KEEP_ALIVE_MS = 10_001;
 /** Neither the server's own streams nor the bytes of artifacts, which no follower wants. */
 const WATCHED = `^(?!${ARTIFACT_STREAM})[^$]`;
