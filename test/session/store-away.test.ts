@@ -76,7 +76,10 @@ test('an input that a store is away for is told so once, also behind an ambiguou
   const session = await agent.sessions.create({ sessionId: 's' });
   const { append } = store;
   store.append = (stream, ...rest) => (stream === 'session-_.s' ? ambiguous : append)(stream, ...rest);
-  await expect(session.prompt('go')).rejects.toMatchObject({ message: 'The store cannot be used: it is away.' });
+  await expect(session.prompt('go')).rejects.toMatchObject({
+    code: 'PERDURE_STORE_AMBIGUOUS',
+    message: expect.stringMatching(/^It may be stored or not: it is away\. To bring it again/) as unknown,
+  });
   store.append = append;
   await runtime.dispose();
 });

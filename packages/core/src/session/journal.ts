@@ -236,5 +236,6 @@ function unavailable(error: unknown): PerdureError {
 }
 
 function ambiguous(error: PerdureError): PerdureError {
-  return new PerdureError('PERDURE_STORE_AMBIGUOUS', { reason: reasonOf(error) }, { cause: error });
+  const { reason = reasonOf(error) } = error.data;
+  return new PerdureError('PERDURE_STORE_AMBIGUOUS', { reason }, { cause: error });
 }
