@@ -10,7 +10,9 @@ export function openCalls({ open, hostCalls, nestedCalls }: SessionState): reado
 export function wholeOf(state: SessionState, part: CallState): CallState | undefined {
   const calls = openCalls(state);
   let whole: CallState | undefined = part;
-  while (whole?.parent !== undefined) {
+  // A stream that somebody made up may have calls that are parts of themselves: those have no whole.
+  for (let above = 0; whole?.parent !== undefined; above++) {
+    if (above > calls.length) return undefined;
     const { parent }: CallState = whole;
     whole = calls.find(({ callId }) => callId === parent);
   }
